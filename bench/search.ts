@@ -1,6 +1,6 @@
 /**
  * How long a page of a list takes with many finished chains in one queue, by each filter, at rest and while jobs run in the
- * same queue. `node bench/search.ts [chains] [requests]`, with a Redis, a target and one executor of its own. The chains
+ * same queue, some a second or as many as one executor runs. At rest it also tells the CPU time that a page takes. `node bench/search.ts [chains] [requests]`, with a Redis, a target and one executor of its own. The chains
  * are written as the steps write them, without the steps; then they are sealed by the product.
  */
 import { createSecretKey, randomBytes } from 'node:crypto'
@@ -17,7 +17,7 @@ import { createStepRunner } from '../src/redis/client/step-runner.ts'
 import { SecretBox } from '../src/redis/control/secret-box.ts'
 import { createSettingsCompiler } from '../src/redis/control/settings-compiler.ts'
 import { createJobIntake } from '../src/redis/enqueue/job-intake.ts'
-import { readHistory } from '../src/redis/history/history-reads.ts'
+import { lookAtHistory } from '../src/redis/history/history-reads.ts'
 import { sealHistory } from '../src/redis/history/sealer.ts'
 import { openInstallation } from '../src/redis/installation/installation.ts'
 import { createJobStore } from '../src/redis/jobs/job-store.ts'
@@ -36,8 +36,10 @@ const TEAM = 'default'
 const QUEUE = 'bench'
 const SHARDS = 4
 const WRITTEN_AT_ONCE = 5_000
-/** Jobs that are open while the load runs. */
+/** Jobs that are open while as many run as can. */
 const OPEN_MAX = 500
+/** A moderate load, jobs a second. */
+const MODERATE_RATE = 500
 const PUSHED_EVERY_MS = 10
 const SPAN_MS = 3_600_000
 const PAGE = 100
@@ -68,7 +70,7 @@ async function measure(count: number): Promise<void> {
   let sealed = 0
   for (;;) {
     const more = await sealHistory(engine, keys, localId)
-    if (more === 0) break
+    if (more === null || more === 0) break
     sealed += more
   }
   tell('finished chains', count)
@@ -78,7 +80,7 @@ async function measure(count: number): Promise<void> {
   const filters = filtersFor(count, startMs)
   await redis.client.config('SET', 'slowlog-log-slower-than', '10000')
   await redis.client.slowlog('RESET')
-  await timeAll('at rest', engine, filters)
+  await timeAll('at rest', { engine, redis, filters, tellsCpu: true })
   const executor = startProgram({
     ...{ name: 'executor', command: process.execPath, args: [MAIN, 'executor'], folder },
     env: {
@@ -88,13 +90,16 @@ async function measure(count: number): Promise<void> {
       PUNCTUAL_OPS_PORT: '0',
     },
   })
-  const load = pushOn(engine, redis, { localId, url: target.url })
-  await timeAll('while jobs run', engine, filters)
-  load.stop()
-  const { stop, sealedTo } = await readHistory(engine, { keys, localId }, [])
-  tell('chains at the end', stop)
-  tell('chains that no block had yet', stop - sealedTo)
-  tell('jobs pushed a second meanwhile', load.perSecond())
+  for (const rate of [MODERATE_RATE, Number.POSITIVE_INFINITY]) {
+    const when = rate === MODERATE_RATE ? `with ${rate} jobs/s` : 'with all jobs that run'
+    const load = pushOn(engine, redis, { localId, url: target.url, rate })
+    await timeAll(when, { engine, redis, filters, tellsCpu: false })
+    load.stop()
+    const { stop, sealedTo } = await lookAtHistory(engine, { keys, localId })
+    tell(`${when}, chains at the end`, stop)
+    tell(`${when}, chains that no block had yet`, stop - sealedTo)
+    tell(`${when}, jobs pushed a second`, load.perSecond())
+  }
   const slow = (await redis.client.slowlog('GET', 128)) as Array<[number, number, number, string[]]>
   const micros = slow.flatMap(([, , us, [name]]) => (name === 'CONFIG' ? [] : [us]))
   tell('commands over 10 ms', micros.length)
@@ -127,11 +132,21 @@ function filtersFor(count: number, startMs: number): Filters {
   ]
 }
 
-async function timeAll(when: string, engine: Engine, filters: Filters): Promise<void> {
+interface Timing {
+  readonly engine: Engine
+  readonly redis: RedisServer
+  readonly filters: Filters
+  /** Only at rest: this process pushes the load. */
+  readonly tellsCpu: boolean
+}
+
+async function timeAll(when: string, { engine, redis, filters, tellsCpu }: Timing): Promise<void> {
   const store = createJobStore(engine)
   for (const [name, filterOf] of filters) {
     const times: number[] = []
     let [found, searched] = [0, 0]
+    const redisBefore = await redis.cpuSeconds()
+    const ownBefore = process.cpuUsage()
     for (let i = 0; i < Number(requests); i += 1) {
       const startedAt = performance.now()
       const page = await pageOf(store, { ...ANY_JOB, queue: QUEUE, ...filterOf(i) })
@@ -139,10 +154,14 @@ async function timeAll(when: string, engine: Engine, filters: Filters): Promise<
       found += page.jobs.length
       searched += page.searched ?? 0
     }
+    const own = process.cpuUsage(ownBefore)
+    const ownMs = (own.user + own.system) / 1_000 / times.length
+    const redisMs = (((await redis.cpuSeconds()) - redisBefore) * 1_000) / times.length
     const sorted = times.toSorted((a, b) => a - b)
     const at = (part: number) => (sorted[Math.ceil(sorted.length * part) - 1] ?? 0).toFixed(1)
     const means = `${found / times.length} jobs of ${searched / times.length} searched`
-    tell(`${when}, ${name}`, `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, ${means}`)
+    const cpu = tellsCpu ? `, CPU ${redisMs.toFixed(1)} ms of Redis, ${ownMs.toFixed(1)} ms here` : ''
+    tell(`${when}, ${name}`, `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, ${means}${cpu}`)
   }
 }
 
@@ -210,16 +229,24 @@ function hostOf(i: number): string {
   return i % 10_000 === 5 ? `rare${((i / 10_000) | 0) % RARE_HOSTS}.example.com` : `h${i % 10}.example.com`
 }
 
-/** Keeps some jobs of the queue open, until it is stopped. */
-function pushOn(engine: Engine, { client }: RedisServer, { localId, url }: { localId: string; url: string }) {
+interface Load {
+  readonly localId: string
+  readonly url: string
+  /** Jobs a second; without a limit it keeps OPEN_MAX jobs open. */
+  readonly rate: number
+}
+
+/** Pushes jobs to the queue until it is stopped. */
+function pushOn(engine: Engine, { client }: RedisServer, { localId, url, rate }: Load) {
   const intake = createJobIntake(engine, { nowMs: () => performance.now() })
   const { records } = shardOfQueue(engine, TEAM, QUEUE).queue(localId)
   const startedAt = performance.now()
   let [pushed, isStopped, endedAt] = [0, false, 0]
   const run = async (): Promise<void> => {
     while (!isStopped) {
-      const room = OPEN_MAX - (await client.hlen(records))
-      await Promise.all(Array.from({ length: Math.max(0, room) }, () => intake.push(jobFor(url))))
+      const due = ((performance.now() - startedAt) / 1_000) * rate - pushed
+      const room = Math.floor(Math.min(OPEN_MAX - (await client.hlen(records)), due))
+      await Promise.allSettled(Array.from({ length: Math.max(0, room) }, () => intake.push(jobFor(url))))
       pushed += Math.max(0, room)
       await sleep(PUSHED_EVERY_MS)
     }

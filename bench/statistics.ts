@@ -17,7 +17,6 @@ import { createStepRunner } from '../src/redis/client/step-runner.ts'
 import { createJobIntake } from '../src/redis/enqueue/job-intake.ts'
 import { RedisJobSource } from '../src/redis/execute/job-source.ts'
 import { openInstallation } from '../src/redis/installation/installation.ts'
-import { PERIOD_MINUTES } from '../src/redis/layout/statistics-cell.ts'
 import { ownerOfQueue, ownerOfTeam } from '../src/redis/layout/statistics-log.ts'
 import { foldPage } from '../src/redis/statistics/folder.ts'
 import { createStatisticsReader } from '../src/redis/statistics/statistics-reader.ts'
@@ -34,6 +33,7 @@ const PUSHED_AT_ONCE = 512
 const BATCH = 64
 const WEEK_MINUTES = 10_080
 const SETTLED_AT_ONCE = 250
+const READS = 50
 
 const [what = 'cost', jobs = '20000', pairs = '6', queues = '8'] = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'punctual-statistics-'))
@@ -138,17 +138,18 @@ async function push(engine: Engine, count: number): Promise<void> {
 
 async function measureBytes(): Promise<void> {
   for (const rate of [1, 60, 1_000, 100_000]) {
-    for (const [owners, minutes] of [
-      [2_000, 1],
-      [2_000, 3],
-      [200, 60],
-      [20, 1_440],
+    for (const [owners, minutes, apart] of [
+      [2_000, 7, 1_440],
+      [1_000, 42, 240],
+      [200, 168, 60],
+      [20, WEEK_MINUTES / 5, 5],
+      [5, WEEK_MINUTES, 1],
     ] as const) {
       await withEngine({}, async (engine, redis) => {
         const before = await redis.dataBytes()
-        await settle(engine, { owners, minutes, rate })
+        await settle(engine, { owners, minutes, apart, rate })
         const bytes = ((await redis.dataBytes()) - before) / (owners * minutes)
-        tell(`${rate} jobs a minute, ${owners} queues, ${minutes} minutes in a row, bytes a minute`, bytes)
+        tell(`${rate} jobs in one minute of ${apart} for a week, ${owners} queues, bytes a minute`, bytes)
       })
     }
   }
@@ -156,17 +157,16 @@ async function measureBytes(): Promise<void> {
 
 async function settle(
   engine: Engine,
-  { owners, minutes, rate }: { owners: number; minutes: number; rate: number },
+  { owners, minutes, apart = 1, rate }: { owners: number; minutes: number; apart?: number; rate: number },
 ): Promise<void> {
   const keys = shardKeys(engine, 0)
   const now = Math.floor(Date.now() / 60_000)
-  // From the beginning of a period, so that short runs are in one.
-  const first = Math.floor((now - minutes) / PERIOD_MINUTES) * PERIOD_MINUTES
-  for (let minute = first; minute < first + minutes; minute += 1) {
+  for (let i = 0; i < minutes; i += 1) {
+    const minute = now - (minutes - 1 - i) * apart
     for (let from = 0; from < owners; from += SETTLED_AT_ONCE) {
-      const settled = Array.from({ length: Math.min(SETTLED_AT_ONCE, owners - from) }, (_, i): OpenTally => {
-        const owner = from + i === 0 ? ownerOfTeam('default') : ownerOfQueue(String(from + i))
-        return { minute, owner, tally: someTally(rate, from + i + minute) }
+      const settled = Array.from({ length: Math.min(SETTLED_AT_ONCE, owners - from) }, (_, at): OpenTally => {
+        const owner = from + at === 0 ? ownerOfTeam('default') : ownerOfQueue(String(from + at))
+        return { minute, owner, tally: someTally(rate, from + at + minute) }
       })
       await changeTallies(engine, keys, { version: await readVersion(engine, keys), settled })
     }
@@ -189,7 +189,7 @@ function someTally(rate: number, seed: number): Tally {
 }
 
 async function measureRead(): Promise<void> {
-  await withEngine({}, async (engine) => {
+  await withEngine({}, async (engine, redis) => {
     await settle(engine, { owners: 1, minutes: WEEK_MINUTES, rate: 10_000 })
     const reader = createStatisticsReader(engine)
     for (const [name, sinceMs] of [
@@ -197,13 +197,17 @@ async function measureRead(): Promise<void> {
       ['an hour', Date.now() - 3_600_000],
     ] as const) {
       const took: number[] = []
-      for (let i = 0; i < 50; i += 1) {
+      const cpuBefore = { redis: await redis.cpuSeconds(), own: process.cpuUsage() }
+      for (let i = 0; i < READS; i += 1) {
         const startedAt = performance.now()
         const minutes = await reader.ofTeam('default', sinceMs)
         took.push(performance.now() - startedAt)
         if (i === 0) tell(`minutes of ${name}`, minutes.size)
       }
       tell(`reading ${name} of one shard, ms, median`, median(took))
+      const { user, system } = process.cpuUsage(cpuBefore.own)
+      tell('CPU of this process a read, ms', (user + system) / 1000 / READS)
+      tell('CPU of Redis a read, ms', (((await redis.cpuSeconds()) - cpuBefore.redis) * 1000) / READS)
     }
   })
 }
@@ -213,7 +217,7 @@ async function measureExplain(count: number): Promise<void> {
     await push(engine, count)
     const listed = await redis.client.lrange(shardKeys(engine, 0).queue('1').ready, 0, -1)
     const explainer = createWaitExplainer(engine, {
-      windows: { list: () => Promise.resolve({ windows: [], nextCursor: null }) },
+      windows: { ofTeam: () => [] },
       callQuotaOf: () => null,
     })
     tell('ready jobs of the queue', listed.length)

@@ -1,4 +1,4 @@
-import type { AuditedResource, AuditEntry } from '../domain/access/audit-record.ts'
+import type { AuditedAction, AuditedResource, AuditEntry } from '../domain/access/audit-record.ts'
 import { auditedChange } from '../domain/access/audited-fields.ts'
 import {
   EditConflictError,
@@ -10,15 +10,19 @@ import type { AuditLog } from '../ports/audit-log.ts'
 import type { TeamRequest } from './team-routes.ts'
 
 export interface WantedChange {
-  /** A verb, such as `edit`. */
-  readonly action: string
+  readonly action: AuditedAction
   readonly resource: AuditedResource
   /** The resource as the API shows it; null = it does not exist yet. */
   readonly before: object | null
 }
 
 /** How a change ended: null = it changed nothing. */
-export type ChangeEnd = { readonly after: object | null; readonly resource?: AuditedResource } | null
+export type ChangeEnd = {
+  readonly after: object | null
+  /** What the change found, if others may have changed the resource since it was read. */
+  readonly before?: object
+  readonly resource?: AuditedResource
+} | null
 
 /**
  * Makes a change that is not one step in Redis, between two writes to the audit log: the first says that it is wanted, the
@@ -33,11 +37,11 @@ export async function withAudit<Result>(
   },
 ): Promise<Result> {
   const { action, resource, before } = wanted
-  const entryOf = (of: AuditedResource, after: object | null): AuditEntry => {
-    const both = auditedChange({ ...before }, { ...after })
+  const entryOf = (of: AuditedResource, after: object | null, found = before): AuditEntry => {
+    const both = auditedChange({ ...found }, { ...after })
     return {
       ...{ actor, action, resource: of },
-      before: before === null ? null : both.before,
+      before: found === null ? null : both.before,
       after: after === null ? null : both.after,
     }
   }
@@ -52,7 +56,7 @@ export async function withAudit<Result>(
     throw fault
   }
   const end = wanted.endOf(result)
-  const made = end === null ? null : entryOf(end.resource ?? resource, end.after)
+  const made = end === null ? null : entryOf(end.resource ?? resource, end.after, end.before)
   const entry = made !== null && isWithoutDifference(made) ? null : made
   // The change is made: its answer does not depend on this write, without which the outcome becomes unknown by itself.
   await auditLog

@@ -84,8 +84,14 @@ export class Authenticator {
     const found = await this.#parts.sessions.find(exchange.request)
     if (found === null) return this.#refuse(exchange, NO_SESSION)
     if ('status' in found) return this.#refuse(exchange, found)
-    if (!isAlive || !hasEnded(await this.#admissionOf(exchange, found))) return found
-    return this.#refuse(exchange, await this.#parts.sessions.end(exchange.request, found))
+    // Whoever leaves is let go, also beyond the rate limit.
+    if (!isAlive) return found
+    const admission = await this.#admissionOf(exchange, found)
+    if (hasEnded(admission)) {
+      return this.#refuse(exchange, await this.#parts.sessions.end(exchange.request, found))
+    }
+    const isWithin = admission.kind !== 'admitted' || (await this.#limited(exchange, admission.principal))
+    return isWithin ? found : null
   }
 
   /**

@@ -28,6 +28,32 @@ export function ifMatchOf({ headers }: IncomingMessage): ((current: object) => v
   }
 }
 
+/**
+ * Makes an edit on the terms of `If-Match`. Without the header nobody is refused because others edit at the same time: in the
+ * end the edit is made to whatever is there, and what `noteFound` was told last may be a little older.
+ * @param terms.shown what the caller sees of settings, which its entity tags are of
+ */
+export async function editAmongOthers<Settings extends object, Edited>(
+  terms: {
+    readonly request: IncomingMessage
+    readonly shown: (settings: Settings) => object
+    readonly noteFound: (found: Settings) => void
+  },
+  edit: (check?: (current: Settings) => void) => Promise<Edited>,
+): Promise<Edited> {
+  const { shown, noteFound } = terms
+  const ifMatch = ifMatchOf(terms.request)
+  try {
+    return await edit((current) => {
+      noteFound(current)
+      ifMatch?.(shown(current))
+    })
+  } catch (error) {
+    if (ifMatch !== null || !(error instanceof EditConflictError)) throw error
+    return edit()
+  }
+}
+
 /** JSON with the names of every object in order. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>

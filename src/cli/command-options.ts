@@ -49,9 +49,21 @@ export function paged(command: Command): Command {
     .option('--cursor <cursor>', 'cursor of the next page, from the page before')
 }
 
-/** @param before false after an option that removes them all */
-export function collect(value: string, before: readonly string[] | false): readonly string[] {
-  return before === false ? [value] : [...before, value]
+/** Adds `list`, which a group does when no verb is given; another word is an unknown verb, not an argument of it. */
+export function listCommand(group: Command): Command {
+  const list = group.command('list', { isDefault: true })
+  return list.allowExcessArguments().hook('preAction', () => {
+    const [excess] = list.args
+    if (excess === undefined) return
+    if (group.args[0] === list.name()) list.error(`error: list takes no argument such as '${excess}'`)
+    // Suggests the verb that was meant.
+    ;(group as unknown as { unknownCommand(): never }).unknownCommand()
+  })
+}
+
+/** @param before false after an option that removes them all, undefined before the first */
+export function collect(value: string, before: readonly string[] | false | undefined): readonly string[] {
+  return before === false || before === undefined ? [value] : [...before, value]
 }
 
 /** `--limit` as the API takes it. */

@@ -109,6 +109,13 @@ export class CommandRunner {
 
   print<Body>({ output }: OutputFlags, answer: ReceivedAnswer<Body>, view: View<NoInfer<Body>>): void {
     this.say(readAnswer(() => answerText(answer, output, view)))
+    this.#tellEmpty(output, answer, view)
+  }
+
+  /** On standard error, so that a script that counts lines counts none. */
+  #tellEmpty<Body>(output: OutputFlags['output'], { body }: ReceivedAnswer<Body>, view: View<Body>): void {
+    const text = output === 'table' || output === 'wide' ? view.emptyText?.(body) : null
+    if (typeof text === 'string') this.warn(`${text}\n`)
   }
 
   say(text: string): void {
@@ -139,7 +146,10 @@ export class CommandRunner {
         const answer = await look()
         failures = 0
         const text = readAnswer(() => answerText(answer, flags.output, view))
-        if (text !== shown) this.say(stdout.isTerminal === true ? `${CLEAR}${text}` : text)
+        if (text !== shown) {
+          this.say(stdout.isTerminal === true ? `${CLEAR}${text}` : text)
+          this.#tellEmpty(flags.output, answer, view)
+        }
         shown = text
       } catch (fault) {
         failures += 1

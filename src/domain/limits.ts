@@ -48,7 +48,7 @@ export const INTAKE_BYTES_DEFAULT = 128 * 1024 * 1024
 /** Connections of one API process: an idle one costs 15 KiB. */
 export const CONNECTIONS_DEFAULT = 4_096
 /** Jobs per enqueue step, and bytes of their bodies (a larger job goes alone). */
-export const ENQUEUE_BATCH_MAX = 128
+export const ENQUEUE_BATCH_MAX = 256
 export const ENQUEUE_BATCH_BYTES_MAX = 2 * 1024 * 1024
 
 // Outgoing calls.
@@ -180,6 +180,8 @@ export const HOLD_RECHECK_MS = 10_000
 /** Entries of the audit log kept for a team; each shard keeps an equal part, and at least AUDIT_ENTRIES_PER_SHARD_MIN. */
 export const AUDIT_ENTRIES_PER_TEAM_MAX = 10_000
 export const AUDIT_ENTRIES_PER_SHARD_MIN = 1_000
+/** Logins and logouts of a team beside them, so that no login pushes out who changed what. */
+export const AUDITED_LOGINS_PER_TEAM_MAX = 2_000
 export const AUDIT_RETENTION_DAYS = 90
 /** A change that was asked for and has not ended by then, which no request outlasts, has an unknown outcome. */
 export const ASKED_AUDIT_MS = 300_000

@@ -2,6 +2,7 @@ import type { Logger } from '../ports/runtime.ts'
 import { problemText } from '../resources/resource.ts'
 import { type AppliedResources, type IsChannelBlocked, resolveResources } from './applied-resources.ts'
 import type { FolderFiles } from './files/folder-files.ts'
+import type { FolderAudit } from './folder-audit.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import {
   changeBetween,
@@ -29,6 +30,7 @@ const LOGGED_NAMES_MAX = 20
 export class FolderApplier {
   readonly #files: FolderFiles
   readonly #logger: Logger
+  readonly #audit: FolderAudit
   readonly #logProblems: (problems: readonly FolderProblem[]) => void
   #applyChange: ApplyChange = () => Promise.resolve(NO_REFUSALS)
   #before = EMPTY_SNAPSHOT
@@ -39,8 +41,17 @@ export class FolderApplier {
   #appliedVersion = -1
   #savedVersion = -1
 
-  constructor(files: FolderFiles, logger: Logger, isChannelBlocked: IsChannelBlocked) {
+  constructor(
+    files: FolderFiles,
+    parts: {
+      readonly logger: Logger
+      readonly audit: FolderAudit
+      readonly isChannelBlocked: IsChannelBlocked
+    },
+  ) {
+    const { logger, audit, isChannelBlocked } = parts
     this.#files = files
+    this.#audit = audit
     this.#resolve = (before) => resolveResources(files.all(), before, isChannelBlocked)
     this.#resources = resolveResources([], EMPTY_SNAPSHOT, isChannelBlocked)
     this.#logger = logger
@@ -60,22 +71,36 @@ export class FolderApplier {
   start(applyChange: ApplyChange): void {
     this.#applyChange = applyChange
     this.#before = this.#resolve(EMPTY_SNAPSHOT).snapshot
+    this.#audit.start(this.#before)
   }
 
   problems(): readonly FolderProblem[] {
     return [...this.#files.problems(), ...this.#resources.problems]
   }
 
-  /** Applies the difference; rejects as `ApplyChange` does. */
-  async apply(): Promise<void> {
+  /**
+   * Applies the difference; rejects as `ApplyChange` does.
+   * @param isOwn the API has changed the files, and nobody else since the last scan
+   */
+  async apply({ isOwn }: { readonly isOwn: boolean }): Promise<void> {
     const { version } = this.#files
+    const former = this.#resources.snapshot
     if (version !== this.#appliedVersion) {
       this.#resources = this.#resolve(this.#before)
     }
     this.#logProblems(this.problems())
-    if (version === this.#appliedVersion && this.#refusals.size === 0) return
+    if (version === this.#appliedVersion && this.#refusals.size === 0) return this.#audit.write()
     const { snapshot } = this.#resources
-    this.#refusals = await this.#send(changeBetween(this.#before, snapshot, this.#uncertain))
+    const change = changeBetween(this.#before, snapshot, this.#uncertain)
+    try {
+      this.#refusals = await this.#send(change)
+    } catch (error) {
+      // A later call applies it, which no longer knows whose it is.
+      if (isOwn) this.#audit.keepOwn(former, snapshot)
+      throw error
+    }
+    this.#audit.note(snapshot, { refused: this.#refusals, isOwn })
+    await this.#audit.write()
     // Includes what was refused: parts of it may be applied, and must be undone once the folder drops it.
     this.#before = snapshot
     this.#uncertain = new Set(this.#refusals.keys())

@@ -6,6 +6,7 @@ import { reasonOf, StartupError } from '../domain/errors.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import { createMutex } from '../domain/mutex.ts'
 import type { WindowSettings } from '../domain/windows/maintenance-window.ts'
+import type { AuditLog } from '../ports/audit-log.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 import type { EditParts, EditResult, RefusedEdit, Removal, WrittenEdit } from './edits/manifest-edits.ts'
 import {
@@ -27,6 +28,7 @@ import type { FolderFault } from './files/folder-scanner.ts'
 import { openStoreId } from './files/store-id.ts'
 import type { IsChannelBlocked } from './applied-resources.ts'
 import { type ApplyChange, FolderApplier } from './folder-applier.ts'
+import { FolderAudit } from './folder-audit.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import type { FolderSnapshot } from './folder-snapshot.ts'
 import { FolderWatcher } from './folder-watcher.ts'
@@ -88,6 +90,8 @@ export interface FolderStoreOptions {
   readonly statePath: string | null
   /** The egress policy; without it, no channel is refused for its address. */
   readonly isChannelBlocked?: IsChannelBlocked
+  /** Gets what people change in the files, once it is applied. */
+  readonly auditLog: Pick<AuditLog, 'ask' | 'settle'>
   readonly logger: Logger
   readonly clock: Clock
 }
@@ -97,18 +101,19 @@ export interface FolderStoreOptions {
  * @throws StartupError when the folder cannot be used
  */
 export async function openFolderStore(options: FolderStoreOptions): Promise<FolderStore> {
-  const { team, clock, logger } = options
+  const { team, clock, logger, isChannelBlocked = () => false } = options
   const folder = await openFolder(options.folder)
   const storeId = await openStoreId(folder)
   const files = new FolderFiles({ ...options, folder, storeId })
-  const applier = new FolderApplier(files, logger, options.isChannelBlocked ?? (() => false))
+  const audit = new FolderAudit(options.auditLog, logger)
+  const applier = new FolderApplier(files, { logger, audit, isChannelBlocked })
   const mutex = createMutex()
   const parts = { folder, team, files }
   let watcher: FolderWatcher | null = null
 
   const sync = async () => {
     const dueInMs = await files.scan(false)
-    await applier.apply()
+    await applier.apply({ isOwn: false })
     return { dueInMs, refusals: applier.refusals }
   }
   const edit = <T>(write: () => Promise<WrittenEdit<T> | RefusedEdit>): Promise<EditResult<T>> =>
@@ -124,7 +129,7 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
       const fault = files.fault()
       if (fault?.kind === 'unusable') return refusedBy(fault)
       const result = await write()
-      await applier.apply()
+      await applier.apply({ isOwn: true })
       return fault !== null && result.status === 'not_found' ? refusedBy(fault) : result
     })
   return {
@@ -136,7 +141,7 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
         for (let dueInMs = await files.scan(true); dueInMs !== null; dueInMs = await files.scan(true)) {
           await new Promise<void>((resolve) => void clock.after(dueInMs ?? 0, resolve))
         }
-        await applier.apply()
+        await applier.apply({ isOwn: false })
         watcher = new FolderWatcher({ folder, sync: () => mutex(sync), clock, logger })
       }),
     snapshot: () => applier.resources.snapshot,
@@ -187,7 +192,7 @@ async function applyEdit<T>(
 ): Promise<EditResult<T>> {
   if (written.status === 'refused') return written
   try {
-    await applier.apply()
+    await applier.apply({ isOwn: true })
     const refusal = applier.refusals.get(written.key)
     if (refusal !== undefined) throw refusal
   } catch (error) {

@@ -100,7 +100,8 @@ export interface CronEditor {
   create(team: string, settings: CronSettings, key: string | null): Promise<Cron | 'key_used'>
   /**
    * The edited cron; null when it does not exist.
-   * @param check called with the settings that the edit changes; what it throws refuses the edit
+   * @param check called with the settings that the edit changes, again when others change them before it is written; what
+   * it throws refuses the edit; without it nothing keeps others from changing them meanwhile
    */
   edit(
     team: string,

@@ -49,12 +49,15 @@ export type PushResult =
   /** The queue takes no new jobs until it is resumed. */
   | { readonly status: 'queue_draining'; readonly queue: string }
 
-/**
- * Accepts jobs. Pushes made in the same event-loop turn share one step per shard.
- * Throws StoreUnavailableError within the store deadline (nothing half-written) and StorageFullError.
- */
+/** What became of one of several pushes: its result, or what `push` would have thrown. */
+export type PushEnd = PushResult | { readonly status: 'failed'; readonly fault: unknown }
+
+/** Accepts jobs. Pushes made in the same event-loop turn share one step per shard. */
 export interface JobIntake {
+  /** Throws StoreUnavailableError within the store deadline (nothing half-written) and StorageFullError. */
   push(job: NewJob): Promise<PushResult>
+  /** Pushes each as if it came alone. Answers in their order, once what became of the last one is known. */
+  pushAll(jobs: readonly NewJob[]): Promise<readonly PushEnd[]>
 }
 
 export interface JobListQuery {

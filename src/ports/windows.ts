@@ -25,6 +25,12 @@ export interface WindowSource {
 /** Where no window can exist. */
 export const NO_WINDOWS: WindowSource = Object.freeze({ mutes: () => null, holds: () => [] })
 
+/** The windows of a team, from memory: at most 2 s old, and there while Redis is away. */
+export interface KnownWindows {
+  /** By name. */
+  ofTeam(team: string): readonly MaintenanceWindow[]
+}
+
 /** Windows as users see them. Throws StoreUnavailableError. */
 export interface WindowStore {
   /** By name. `bad_cursor` when this list did not make the cursor. */

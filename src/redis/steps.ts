@@ -46,7 +46,8 @@ import { EXPLAIN } from './waiting/wait-explainer.ts'
 import { EVICT_CALLS } from './retention/call-records.ts'
 import { PURGE } from './retention/dead-letters.ts'
 import { TRIM } from './history/finished-chains.ts'
-import { READ_BLOCKS, READ_HISTORY } from './history/history-reads.ts'
+import { MATCH_BLOCKS } from './history/blocks/block-reads.ts'
+import { READ_HISTORY } from './history/history-reads.ts'
 import { SEAL } from './history/sealer.ts'
 import { RESCHEDULE } from './maintenance/retention-sweep.ts'
 import { EMPTY_TRASH } from './retention/trash.ts'
@@ -88,6 +89,7 @@ const DESCRIBED = [
   FORGET_ALERTS,
   LIST_NAMES,
   LOOK_QUEUES,
+  MATCH_BLOCKS,
   OPEN_SESSION,
   PLACE_CRON,
   POUR,
@@ -95,7 +97,6 @@ const DESCRIBED = [
   PURGE,
   PUT_SETTING,
   READ_BACKLOG,
-  READ_BLOCKS,
   READ_CLOCK,
   READ_CRONS,
   READ_HISTORY,

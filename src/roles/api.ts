@@ -96,6 +96,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
     const port = await startApi({
       settings,
       store,
+      box,
       queues,
       crons,
       windows,

@@ -1,4 +1,4 @@
-import type { Session, SessionCredential, SessionSubject } from '../../src/domain/access/session.ts'
+import type { Session, SessionCredential } from '../../src/domain/access/session.ts'
 import type { LoginCodes } from '../../src/ports/access/login-codes.ts'
 import type { SessionStore } from '../../src/ports/access/session-store.ts'
 
@@ -14,18 +14,19 @@ export interface FakeSessions extends SessionStore {
 /** Sessions in memory, without time. @param token of the session `first` */
 export function createFakeSessions(token: string): FakeSessions {
   const all = new Map<string, Session>()
-  const add = (id: string, subject: SessionSubject, credential: SessionCredential): Session => {
+  const add = (id: string, login: Parameters<SessionStore['open']>[0]): Session => {
     const times = { createdAtMs: NOW_MS, idleEndMs: NOW_MS + 1_000, endMs: NOW_MS + 2_000 }
-    const session = { subject, credential, ...times }
+    const session = { ...login, ...times }
     all.set(id, session)
     return session
   }
-  add('first', { kind: 'token', team: 'default', name: 'test' }, { kind: 'token', token })
+  const subject = { kind: 'token', team: 'default', name: 'test' } as const
+  add('first', { subject, credential: { kind: 'token', token }, openedFor: 'default' })
   return {
     all,
-    open: async (subject, credential) => {
+    open: async (login) => {
       const id = `session-${all.size}`
-      return { id, session: add(id, subject, credential) }
+      return { id, session: add(id, login) }
     },
     use: async (id) => all.get(id) ?? null,
     end: async (id) => void all.delete(id),

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { AUDITED_ACTIONS, AUDITED_KINDS } from '../../src/domain/access/audit-record.ts'
 import { endAttempt } from '../../src/domain/jobs/retry-policy.ts'
 import { callbackFor } from '../../src/domain/jobs/callback.ts'
 import { JobIds } from '../../src/domain/jobs/job-ids.ts'
@@ -177,6 +178,8 @@ describe('lists that must agree', () => {
       alertCounts: keys.alertCounts('<team>'),
       auditLog: keys.auditLog('<team>'),
       auditAsked: keys.auditAsked('<team>'),
+      sessionLog: keys.sessionLog('<team>'),
+      sessionAsked: keys.sessionAsked('<team>'),
       tokenRate: keys.tokenRate('<token>'),
       bulks: keys.bulks('<team>'),
       bulkPart: keys.bulkPart('<bulk>'),
@@ -188,11 +191,20 @@ describe('lists that must agree', () => {
       pushedBucket: keys.pushedBucket('0').replace(/0$/, '<n>'),
       minuteBucket: keys.minuteBucket(0).replace(/0$/, '<minute>'),
       jobIndex: keys.jobIndex(0).replace(/0$/, '<block>'),
-      settledTallies: keys.settledTallies(0).replace(/0$/, '<period>'),
+      settledTallies: keys.settledTallies('<owner>'),
       idempotencyKeys: keys.idempotencyKeys(0).replace(/0$/, '<day>'),
     }
     const inShard = Object.entries(made).map(([name, key]) => [name, key.slice(prefix)])
     expect(written).toEqual({ ...SHARD_KEY_WORDS, ...QUEUE_KEY_WORDS, ...Object.fromEntries(inShard) })
+  })
+
+  test('the page of the audit log has every kind and every action', () => {
+    const rows = [
+      ...read('docs/reference/audit.md').matchAll(/^\| `([a-z]+)` +\| (`[a-z]+`(?:, `[a-z]+`)*)/gm),
+    ]
+    const actions = rows.flatMap(([, , list = '']) => [...list.matchAll(/`([a-z]+)`/g)].map(([, one]) => one))
+    expect(new Set(rows.map(([, kind]) => kind))).toEqual(new Set(AUDITED_KINDS))
+    expect(new Set(actions)).toEqual(new Set(AUDITED_ACTIONS))
   })
 
   test('the egress page names every name that is closed by itself', () => {

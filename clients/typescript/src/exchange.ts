@@ -63,5 +63,6 @@ function reasonOf(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault)
   const { cause } = fault
   if (!(cause instanceof Error)) return fault.message
+  if (cause.message === 'bad port') return 'fetch refuses this port (bad port)'
   return 'code' in cause && cause.code === 'ECONNREFUSED' ? 'connection refused' : cause.message
 }

@@ -23,9 +23,11 @@ import {
   type TeamRequest,
   withBody,
 } from '../team-routes.ts'
+import { type CursorBox, sealedPage } from './sealed-cursors.ts'
 import { prefixOf, TOKEN_BYTES, tokenTextOf } from './token-text.ts'
 
 export interface TokenRouteParts {
+  readonly cursorBox: CursorBox
   readonly tokenStore: TokenStore
   readonly tokenUses: TokenUses
   readonly auditLog: AuditLog
@@ -49,13 +51,16 @@ export function createTokenRoutes(parts: TokenRouteParts): Router {
   })
 }
 
-function list(context: TeamRequest, { tokenStore, tokenUses }: TokenRouteParts): Promise<void> {
+function list(context: TeamRequest, parts: TokenRouteParts): Promise<void> {
+  const { tokenStore, tokenUses, cursorBox: box } = parts
   const { team, principal, search } = context
   return answerPage(
     context,
     readPageQuery(search),
     async (query) => {
-      const page = await tokenStore.list({ team, ...query })
+      const page = await sealedPage({ principal, box }, query, (opened) =>
+        tokenStore.list({ team, ...opened }),
+      )
       if (page === 'bad_cursor') return page
       const tokens = page.tokens.filter((token) => isWithin(principal, token))
       const used = await tokenUses.lastUsed(

@@ -1,4 +1,5 @@
 import type { Router } from 'express'
+import type { AuditedAction } from '../../domain/access/audit-record.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import { withAudit } from '../audit-trail.ts'
 import {
@@ -110,7 +111,7 @@ async function removeAll(context: TeamRequest, parts: AlertRouteParts): Promise<
 function changedMany(
   context: TeamRequest,
   { auditLog }: AlertRouteParts,
-  { action, filter, change }: { action: string; filter: WantedAlerts; change: () => Promise<number> },
+  { action, filter, change }: { action: AuditedAction; filter: WantedAlerts; change: () => Promise<number> },
 ): Promise<number> {
   const wanted = Object.entries(filter).filter(([, value]) => value !== null)
   return withAudit(auditLog, context, {

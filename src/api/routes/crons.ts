@@ -1,8 +1,8 @@
 import type { Router } from 'express'
-import type { AuditedResource } from '../../domain/access/audit-record.ts'
+import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
-import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
+import { editAmongOthers, entityTagHeader } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import {
   type CronContext,
@@ -20,7 +20,7 @@ import {
   toWireCronRun,
 } from '../../contract/responses/cron-wire.ts'
 import { maskedCronSettings } from '../../domain/access/masking.ts'
-import { mayUseQueue } from '../../domain/access/principal.ts'
+import { mayUseQueue, type Principal } from '../../domain/access/principal.ts'
 import { describeCron } from '../../domain/crons/cron-description.ts'
 import { cronScheduleOf } from '../../domain/crons/cron.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
@@ -28,7 +28,15 @@ import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
-import { answerError, answerJson, answerNotFound, answerOtherQueues, answerProblem } from '../answers.ts'
+import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
+import {
+  answerError,
+  answerJson,
+  answerNotFound,
+  answerOtherQueues,
+  answerProblem,
+  forbiddenText,
+} from '../answers.ts'
 import { type BodyReader, headerText } from '../body-reader.ts'
 import { answerRefusal, drainingRefusal } from '../pushes/push-answers.ts'
 import {
@@ -42,6 +50,7 @@ import {
 } from '../team-routes.ts'
 
 export interface CronRouteParts {
+  readonly cursorBox: CursorBox
   readonly auditLog: AuditLog
   readonly crons: Pick<CronStore, 'list' | 'get' | 'runNow' | 'runs'>
   readonly cronEditor: CronEditor
@@ -56,7 +65,7 @@ export function createCronRoutes(parts: CronRouteParts): Router {
   const { crons } = parts
   return createTeamRouter({
     '/api/crons': {
-      GET: needsInQueues('read', (context) => list(context, crons)),
+      GET: needsInQueues('read', (context) => list(context, parts)),
       POST: needsInQueues('edit', (context) =>
         withBody(context, parts, (body) => create(context, parts, body)),
       ),
@@ -107,6 +116,9 @@ async function edit(context: TeamRequest, parts: CronRouteParts, body: Buffer): 
   if (change === null) return
   const isMoved = change.queue !== undefined && !mayRunThrough(context, change.queue)
   if (isMoved) return answerOtherQueues(context.response)
+  // The target would get to see what the caller may not.
+  const isElsewhere = change.url !== undefined && !context.principal.permissions.has('payloads')
+  if (isElsewhere) return answerError(context.response, 403, forbiddenText('payloads'))
   answerCron(context, await changed(context, parts, { action: 'edit', change }))
 }
 
@@ -120,11 +132,12 @@ function preview(context: TeamRequest, { clock }: CronRouteParts, body: Buffer):
   answerJson(context.response, 200, JSON.stringify(answer))
 }
 
-function list(context: TeamRequest, crons: CronRouteParts['crons']): Promise<void> {
+function list(context: TeamRequest, { crons, cursorBox: box }: CronRouteParts): Promise<void> {
+  const { team, principal } = context
   return answerPage(
     context,
     readPageQuery(context.search),
-    (query) => crons.list({ team: context.team, ...query }),
+    (page) => sealedPage({ principal, box }, page, (query) => crons.list({ team, ...query })),
     (page) => {
       const shown = page.crons.filter(({ settings }) => mayRunThrough(context, settings.queue))
       return JSON.stringify({ crons: shown.map(toCronSummary), next_cursor: page.nextCursor })
@@ -150,16 +163,26 @@ async function setActive(context: TeamRequest, parts: CronRouteParts, isActive: 
 function changed(
   context: TeamRequest,
   { crons, cronEditor, auditLog }: CronRouteParts,
-  { action, change }: { readonly action: string; readonly change: Partial<CronSettings> },
+  { action, change }: { readonly action: AuditedAction; readonly change: Partial<CronSettings> },
 ): Promise<Cron | null> {
   const { team } = context
   return withId(context, 'cron_id', async (id) => {
-    const before = await crons.get(team, id)
-    if (before === null) return null
+    const known = await crons.get(team, id)
+    if (known === null) return null
+    // What the editor found may be newer.
+    let before = known
     return withAudit(auditLog, context, {
-      ...{ action, resource: resourceOf(before), before: toWireCron(before) },
-      change: () => cronEditor.edit(team, id, change, ifMatchOf(context.request) ?? undefined),
-      endOf: (cron) => (cron === null ? null : { after: toWireCron(cron) }),
+      ...{ action, resource: resourceOf(known), before: toWireCron(known) },
+      change: () =>
+        editAmongOthers(
+          {
+            request: context.request,
+            shown: (settings: CronSettings) => shownTo(context.principal, settings),
+            noteFound: (settings) => (before = { ...known, settings }),
+          },
+          (check) => cronEditor.edit(team, id, change, check),
+        ),
+      endOf: (cron) => (cron === null ? null : { before: toWireCron(before), after: toWireCron(cron) }),
     })
   })
 }
@@ -218,9 +241,13 @@ function checksOf({ team }: TeamRequest, { egress, teamSettings }: CronRoutePart
 
 function answerCron({ principal, response }: TeamRequest, cron: Cron | null): void {
   if (cron === null) return answerNotFound(response)
-  const isMasked = !principal.permissions.has('payloads')
-  const shown = isMasked ? { ...cron, settings: maskedCronSettings(cron.settings) } : cron
-  answerJson(response, 200, JSON.stringify(toWireCron(shown)), entityTagHeader(cron.settings))
+  const settings = shownTo(principal, cron.settings)
+  answerJson(response, 200, JSON.stringify(toWireCron({ ...cron, settings })), entityTagHeader(settings))
+}
+
+/** The entity tag is of this, too: one of what is hidden would tell whether a guess is right. */
+function shownTo({ permissions }: Principal, settings: CronSettings): CronSettings {
+  return permissions.has('payloads') ? settings : maskedCronSettings(settings)
 }
 
 /** A cron without a queue runs through a hidden one, which no list of queues names. */

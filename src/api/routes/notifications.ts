@@ -6,13 +6,16 @@ import { LruCache } from '../../domain/lru-cache.ts'
 import type { Channel } from '../../domain/notifications/channel.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { ChannelTester, ChannelTestResult } from '../../ports/notifications.ts'
+import type { AuditLog } from '../../ports/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { TeamSettings, TeamSettingsSource } from '../../ports/settings.ts'
 import { answerJson } from '../answers.ts'
+import { withAudit } from '../audit-trail.ts'
 import type { BodyReader } from '../body-reader.ts'
 import { acceptedBody, createTeamRouter, needs, type TeamRequest, withBody } from '../team-routes.ts'
 
 export interface NotificationRouteParts {
+  readonly auditLog: AuditLog
   readonly channelTester: ChannelTester
   readonly bodies: BodyReader
   readonly egress: EgressPolicy
@@ -48,7 +51,7 @@ async function test(
   const wanted = acceptedBody(context, readChannelTest(body, names))
   if (wanted === null) return
   const chosen = settings.channels.filter(({ name }) => wanted.channel === null || name === wanted.channel)
-  const results = await Promise.all(chosen.map((channel) => tests.run(team, channel, settings)))
+  const results = await Promise.all(chosen.map((channel) => tests.run(context, channel, settings)))
   answerJson(response, 200, JSON.stringify({ results: results.map(toWireChannelTest) }))
 }
 
@@ -68,15 +71,24 @@ class ChannelTests {
     this.#parts = parts
   }
 
-  async run(team: string, channel: Channel, settings: TeamSettings): Promise<ChannelTestEnd> {
-    const { clock, channelTester } = this.#parts
+  async run(context: TeamRequest, channel: Channel, settings: TeamSettings): Promise<ChannelTestEnd> {
+    const { clock } = this.#parts
     const beganMs = clock.monotonicMs()
-    const refusal = this.#refusalOf(team, channel, settings)
+    const refusal = this.#refusalOf(context.team, channel, settings)
     const end =
-      refusal === null
-        ? endOf(await channelTester.requestTest(team, channel.name))
-        : { isSent: false, answer: refusal }
+      refusal === null ? endOf(await this.#send(context, channel)) : { isSent: false, answer: refusal }
     return { tookMs: clock.monotonicMs() - beganMs, ...end, channel: channel.name }
+  }
+
+  #send(context: TeamRequest, { name }: Channel): Promise<ChannelTestResult> {
+    const { auditLog, channelTester } = this.#parts
+    return withAudit(auditLog, context, {
+      ...{ action: 'test', resource: { kind: 'channel', id: null, name }, before: null },
+      change: () => channelTester.requestTest(context.team, name),
+      // Without an answer it may have been sent.
+      endOf: (result) =>
+        result.status === 'busy' ? null : { after: { ok: result.status === 'answered' && result.isSent } },
+    })
   }
 
   /** Why nothing is sent; null = it is. */

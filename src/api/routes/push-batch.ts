@@ -1,41 +1,89 @@
 import type { RequestListener } from 'node:http'
 import type { ValidationProblem } from '../../contract/fields/field-errors.ts'
-import type { JsonItem } from '../../contract/fields/json-items.ts'
-import { readBatch, readBatchItem } from '../../contract/pushes/batch-request.ts'
+import { type BatchItem, readBatch } from '../../contract/pushes/batch-request.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import { BATCH_BODY_BYTES_MAX, RETRY_AFTER_SECONDS } from '../../domain/limits.ts'
-import type { PushResult } from '../../ports/jobs.ts'
+import type { JobIntake, NewJob, PushEnd } from '../../ports/jobs.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { answerError, answerFault, answerJson, answerProblem, OTHER_QUEUES_TEXT } from '../answers.ts'
 import { createHotRoute, type PushExchange } from '../pushes/hot-route.ts'
-import { pushRefusal, scheduledFields } from '../pushes/push-answers.ts'
+import { pushRefusal, type QuotasNow, scheduledFields } from '../pushes/push-answers.ts'
 import type { PushRouteParts } from './push.ts'
 
 /** How long a batch is read and checked before others have a turn. */
 const SLICE_MS = 5
-
-/** What became of one push: its JSON, or why the store did not take it. */
-type ItemEnd = { readonly text: string } | { readonly fault: unknown }
+/** Payload that is pushed in one go, or one job with more. */
+const PIECE_CHARACTERS = 512 * 1024
 
 /** `POST /api/jobs/batch`. Each push is checked, counted and answered as if it came alone. */
 export function createBatchRoute(parts: PushRouteParts): RequestListener {
+  const { clock, egress, intake, teamSettings } = parts
   return createHotRoute(parts, BATCH_BODY_BYTES_MAX, async (body, exchange) => {
-    const { response } = exchange
-    const read = await finished(parts.clock, readBatch(body))
+    const { request, response, team } = exchange
+    const settings = teamSettings.of(team)
+    const isBlocked = (url: URL): boolean => egress.refusalOf(url, settings) !== null
+    const read = await finished(clock, readBatch(body, { nowMs: clock.wallMs(), isBlocked }))
     if (read.kind === 'malformed') return answerError(response, 400, read.error)
     if (read.kind === 'invalid') return answerProblem(response, read.problem)
-    const started = await finished(parts.clock, startPushes(parts, exchange, read.value))
-    const ends = await Promise.all(started)
-    const texts: string[] = []
-    for (const end of ends) texts.push('text' in end ? end.text : faultText(end.fault, parts))
+    const { texts, jobs } = sortOut(read.value, exchange)
+    const ends = (await Promise.all(await finished(clock, startPushes(intake, jobs)))).flat()
     const [first] = ends
     // Nothing was stored: the whole batch may be sent again.
-    if (first !== undefined && 'fault' in first && ends.every((end) => 'fault' in end)) {
-      return answerFault(exchange.request, response, first.fault, parts.logger)
+    if (first?.status === 'failed' && ends.length === texts.length && ends.every(hasFailed)) {
+      return answerFault(request, response, first.fault, parts.logger)
     }
-    answerJson(response, 200, `{"results":[${texts.join(',')}]}`)
+    const now = { quotas: parts.quotasOf(team), nowMs: clock.wallMs() }
+    let next = 0
+    const results = texts.map((text) => {
+      if (text !== null) return text
+      return endText(ends[next++] ?? NO_ANSWER, now, parts)
+    })
+    answerJson(response, 200, `{"results":[${results.join(',')}]}`)
   })
+}
+
+/** Starts the pushes piece by piece: the store's intake copies what it takes. */
+function* startPushes(
+  intake: JobIntake,
+  jobs: readonly NewJob[],
+): Generator<undefined, ReadonlyArray<Promise<readonly PushEnd[]>>> {
+  const started: Array<Promise<readonly PushEnd[]>> = []
+  let [first, characters] = [0, 0]
+  for (const [index, { request }] of jobs.entries()) {
+    characters += request.payload?.length ?? 0
+    if (characters < PIECE_CHARACTERS && index < jobs.length - 1) continue
+    started.push(pushPiece(intake, jobs.slice(first, index + 1)))
+    ;[first, characters] = [index + 1, 0]
+    yield
+  }
+  return started
+}
+
+/** One end for each job, whatever the intake answers: a missing one must not give a job another's id. */
+async function pushPiece(intake: JobIntake, jobs: readonly NewJob[]): Promise<readonly PushEnd[]> {
+  const ends = await intake.pushAll(jobs)
+  return jobs.map((_, i) => ends[i] ?? NO_ANSWER)
+}
+
+function hasFailed({ status }: PushEnd): boolean {
+  return status === 'failed'
+}
+
+/** The jobs to be stored, and in their places null between the answers to the others. */
+function sortOut(
+  items: readonly BatchItem[],
+  { team, principal }: PushExchange,
+): { readonly texts: ReadonlyArray<string | null>; readonly jobs: readonly NewJob[] } {
+  const jobs: NewJob[] = []
+  const texts = items.map((item) => {
+    if (item.kind === 'invalid') return refusedText(422, item.problem)
+    const { queue, request, start, idempotency } = item.value
+    if (!mayUseQueue(principal, queue)) return NOT_ITS_QUEUE
+    jobs.push({ team, queue, request, start, idempotency })
+    return null
+  })
+  return { texts, jobs }
 }
 
 /** Runs `work` to its end, with a turn for others whenever it has taken SLICE_MS. */
@@ -50,38 +98,10 @@ async function finished<T>(clock: Clock, work: Generator<undefined, T>): Promise
   }
 }
 
-/** Pushes each as soon as it has been checked, so that the store works while the others are. */
-function* startPushes(
-  parts: PushRouteParts,
-  { team, principal }: PushExchange,
-  items: readonly JsonItem[],
-): Generator<undefined, ReadonlyArray<Promise<ItemEnd>>> {
-  const { clock, egress, intake } = parts
-  const settings = parts.teamSettings.of(team)
-  const nowMs = clock.wallMs()
-  const context = { nowMs, isBlocked: (url: URL) => egress.refusalOf(url, settings) !== null }
-  const ends: Array<Promise<ItemEnd>> = []
-  for (const [index, item] of items.entries()) {
-    const read = readBatchItem(item, index, context)
-    if (read.kind === 'invalid') ends.push(Promise.resolve({ text: refusedText(422, read.problem) }))
-    else if (!mayUseQueue(principal, read.value.queue)) ends.push(Promise.resolve(NOT_ITS_QUEUE))
-    else {
-      const now = () => ({ quotas: parts.quotasOf(team), nowMs: clock.wallMs() })
-      ends.push(
-        intake.push({ ...read.value, team }).then(
-          (result) => ({ text: resultText(result, now) }),
-          (fault: unknown) => ({ fault }),
-        ),
-      )
-    }
-    yield
-  }
-  return ends
-}
-
-function resultText(result: PushResult, now: () => Parameters<typeof pushRefusal>[1]): string {
-  if ('jobId' in result) return `{"status":201,${scheduledFields(result)}}`
-  const refusal = pushRefusal(result, now())
+function endText(end: PushEnd, now: QuotasNow, parts: PushRouteParts): string {
+  if ('jobId' in end) return `{"status":201,${scheduledFields(end)}}`
+  if (end.status === 'failed') return faultText(end.fault, parts)
+  const refusal = pushRefusal(end, now)
   if (refusal === null) return ''
   if (refusal.status === 422) return refusedText(422, refusal.problem)
   const seconds = 'retryAfterSeconds' in refusal ? refusal.retryAfterSeconds : undefined
@@ -99,4 +119,5 @@ function refusedText(status: number, { message, errors }: ValidationProblem, ret
   return JSON.stringify({ status, message, errors, retry_after: retryAfter })
 }
 
-const NOT_ITS_QUEUE = { text: refusedText(403, { message: OTHER_QUEUES_TEXT, errors: {} }) }
+const NO_ANSWER: PushEnd = { status: 'failed', fault: new Error('the intake has lost a push') }
+const NOT_ITS_QUEUE = refusedText(403, { message: OTHER_QUEUES_TEXT, errors: {} })

@@ -1,15 +1,16 @@
 import type { Router } from 'express'
-import type { AuditedResource } from '../../domain/access/audit-record.ts'
+import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
-import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
+import { editAmongOthers, entityTagHeader } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
-import { readPageQuery } from '../../contract/requests/list-query.ts'
+import { type Page, readQueueListQuery } from '../../contract/requests/list-query.ts'
 import { readQueueEdit } from '../../contract/requests/queue-edit.ts'
 import { toEditedQueue, toWireQueue } from '../../contract/responses/queue-wire.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
 import { answerJson, answerNotFound } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
 import {
@@ -23,6 +24,7 @@ import {
 } from '../team-routes.ts'
 
 export interface QueueRouteParts {
+  readonly cursorBox: CursorBox
   readonly queues: QueueStore
   readonly editor: QueueEditor
   readonly auditLog: AuditLog
@@ -33,7 +35,7 @@ export interface QueueRouteParts {
 export function createQueueRoutes(parts: QueueRouteParts): Router {
   const { queues } = parts
   return createTeamRouter({
-    '/api/queues': { GET: needsInQueues('read', (context) => list(context, queues)) },
+    '/api/queues': { GET: needsInQueues('read', (context) => list(context, parts)) },
     '/api/queues/:queue_id': {
       GET: needsInQueues('read', async (context) =>
         answerQueue(context, await withId(context, 'queue_id', (id) => queues.get(context.team, id))),
@@ -53,16 +55,30 @@ export function createQueueRoutes(parts: QueueRouteParts): Router {
   })
 }
 
-function list(context: TeamRequest, queues: QueueStore): Promise<void> {
+function list(context: TeamRequest, { queues, cursorBox: box }: QueueRouteParts): Promise<void> {
+  const { team, principal } = context
   return answerPage(
     context,
-    readPageQuery(context.search),
-    (query) => queues.list({ team: context.team, ...query }),
+    readQueueListQuery(context.search),
+    ({ name, ...page }) =>
+      name === null
+        ? sealedPage({ principal, box }, page, (query) => queues.list({ team, ...query }))
+        : named(queues, { team, name, ...page }),
     (page) => {
-      const shown = page.queues.filter(({ name }) => mayUseQueue(context.principal, name))
+      const shown = page.queues.filter(({ name }) => mayUseQueue(principal, name))
       return JSON.stringify({ queues: shown.map(toWireQueue), next_cursor: page.nextCursor })
     },
   )
+}
+
+/** The page of the one queue with a name; no cursor leads on from it. */
+async function named(
+  queues: QueueStore,
+  { team, name, cursor }: Page & { readonly team: string; readonly name: string },
+): ReturnType<QueueStore['list']> {
+  if (cursor !== null) return 'bad_cursor'
+  const queue = await queues.getByName(team, name)
+  return { queues: queue === null ? [] : [queue], nextCursor: null }
 }
 
 async function edit(context: TeamRequest, parts: QueueRouteParts, body: Buffer): Promise<void> {
@@ -84,16 +100,26 @@ async function drain(context: TeamRequest, parts: QueueRouteParts): Promise<void
 function changed(
   context: TeamRequest,
   { queues, editor, auditLog }: QueueRouteParts,
-  { action, change }: { readonly action: string; readonly change: Partial<QueueSettings> },
+  { action, change }: { readonly action: AuditedAction; readonly change: Partial<QueueSettings> },
 ): Promise<Queue | null> {
   const { team } = context
   return withId(context, 'queue_id', async (id) => {
-    const before = await queues.get(team, id)
-    if (before === null) return null
+    const known = await queues.get(team, id)
+    if (known === null) return null
+    // What the editor found may be newer.
+    let before = known
     return withAudit(auditLog, context, {
-      ...{ action, resource: resourceOf(before), before: toWireQueue(before) },
-      change: () => editor.edit(team, id, change, ifMatchOf(context.request) ?? undefined),
-      endOf: (queue) => (queue === null ? null : { after: toWireQueue(queue) }),
+      ...{ action, resource: resourceOf(known), before: toWireQueue(known) },
+      change: () =>
+        editAmongOthers(
+          {
+            request: context.request,
+            shown: (settings: QueueSettings) => settings,
+            noteFound: (settings) => (before = { ...known, settings }),
+          },
+          (check) => editor.edit(team, id, change, check),
+        ),
+      endOf: (queue) => (queue === null ? null : { before: toWireQueue(before), after: toWireQueue(queue) }),
     })
   })
 }

@@ -18,6 +18,7 @@ import type { QueueStore } from '../../ports/queues.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { WindowChange, WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { maySeeResource } from '../access/queue-guard.ts'
+import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
 import {
@@ -31,6 +32,7 @@ import {
 } from '../team-routes.ts'
 
 export interface WindowRouteParts {
+  readonly cursorBox: CursorBox
   readonly auditLog: AuditLog
   readonly windows: WindowStore
   readonly windowEditor: WindowEditor
@@ -67,7 +69,9 @@ function list(context: TeamRequest, parts: WindowRouteParts): Promise<void> {
     context,
     readPageQuery(search),
     async (query) => {
-      const page = await parts.windows.list({ team, ...query })
+      const page = await sealedPage({ principal, box: parts.cursorBox }, query, (opened) =>
+        parts.windows.list({ team, ...opened }),
+      )
       if (page === 'bad_cursor') return page
       const shown = page.windows.filter(({ resource }) => maySeeResource(principal, resource))
       const windows = await Promise.all(shown.map((window) => toWire(window, parts)))
@@ -95,6 +99,7 @@ async function create(context: TeamRequest, parts: WindowRouteParts, body: Buffe
 async function edit(context: TeamRequest, parts: WindowRouteParts, body: Buffer): Promise<void> {
   // The editor calls this: only there is `current` sure to have what other edits have written.
   const change: WindowChange = async (current) => {
+    before = { ...before, ...settingsOf(current) }
     ifMatchOf(context.request)?.(settingsOf(current))
     const wanted = acceptedBody(context, readWindowEdit(body, current))
     if (wanted === null) return 'refused'
@@ -102,13 +107,16 @@ async function edit(context: TeamRequest, parts: WindowRouteParts, body: Buffer)
       wanted.resource === undefined ? current.resource : await resolved(context, parts, wanted.resource)
     return resource === undefined ? 'refused' : { ...wanted.settings, resource }
   }
-  const before = await parts.windows.get(context.team, nameOf(context))
-  if (before === null) return answerNotFound(context.response)
+  const known = await parts.windows.get(context.team, nameOf(context))
+  if (known === null) return answerNotFound(context.response)
+  let before = known
   const window = await withAudit(parts.auditLog, context, {
-    ...{ action: 'edit', resource: resourceOf(before), before: shownFields(before, parts) },
-    change: () => parts.windowEditor.edit(context.team, before.name, change),
+    ...{ action: 'edit', resource: resourceOf(known), before: shownFields(known, parts) },
+    change: () => parts.windowEditor.edit(context.team, known.name, change),
     endOf: (edited) =>
-      edited === null || edited === 'refused' ? null : { after: shownFields(edited, parts) },
+      edited === null || edited === 'refused'
+        ? null
+        : { before: shownFields(before, parts), after: shownFields(edited, parts) },
   })
   if (window !== 'refused') await answerWindow(context, parts, window)
 }

@@ -126,7 +126,11 @@ async function openSession(
     { team, actor },
     {
       ...{ action: 'login', resource: { kind: 'session', id: null, name: null }, before: null },
-      change: () => sessions.open({ kind: 'user', team: null, name }, { kind: 'user', user }),
+      change: () =>
+        sessions.open({
+          ...{ subject: { kind: 'user', team: null, name }, credential: { kind: 'user', user } },
+          openedFor: team,
+        }),
       endOf: () => ({ after: null }),
     },
   )

@@ -1,11 +1,11 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type RequestHandler, Router } from 'express'
 import { readSessionEnd } from '../../contract/requests/session-query.ts'
 import { toWireLoginCode, toWireSession } from '../../contract/responses/session-wire.ts'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
 import type { Actor } from '../../domain/access/audit-record.ts'
 import type { Principal } from '../../domain/access/principal.ts'
-import { SESSION_MAX_MS, type SessionSubject } from '../../domain/access/session.ts'
+import { type Session, SESSION_MAX_MS, type SessionSubject } from '../../domain/access/session.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { LoginCodes } from '../../ports/access/login-codes.ts'
@@ -53,7 +53,7 @@ function readSession({ authenticator }: SessionRouteParts): RequestHandler {
   }
 }
 
-function endSession({ sessions, authenticator }: SessionRouteParts): RequestHandler {
+function endSession({ sessions, authenticator, auditLog }: SessionRouteParts): RequestHandler {
   return async (request, response) => {
     // Whoever wants to leave may, also while nobody can say whether the token is still valid.
     const open = await authenticator.sessionOf({ request, response }, { isAlive: false })
@@ -61,9 +61,21 @@ function endSession({ sessions, authenticator }: SessionRouteParts): RequestHand
     const question = request.originalUrl.indexOf('?')
     const query = readSessionEnd(question === -1 ? '' : request.originalUrl.slice(question + 1))
     if (query.kind === 'invalid') return answerProblem(response, query.problem)
-    await (query.value.isEverywhere ? sessions.endAll(open.id) : sessions.end(open.id))
+    const { isEverywhere } = query.value
+    await withAudit(auditLog, auditedBy(open.session, request), {
+      ...{ action: 'logout', resource: { kind: 'session', id: null, name: null }, before: null },
+      change: () => (isEverywhere ? sessions.endAll(open.id) : sessions.end(open.id)),
+      endOf: () => ({ after: isEverywhere ? { everywhere: true } : null }),
+    })
     response.writeHead(204, { 'Set-Cookie': sessionCookie(request, null, 0) }).end()
   }
+}
+
+function auditedBy(
+  { subject: { kind, name }, openedFor: team }: Session,
+  { socket }: IncomingMessage,
+): Pick<TeamRequest, 'team' | 'actor'> {
+  return { team, actor: { kind, name, via: 'dashboard', address: socket.remoteAddress ?? null } }
 }
 
 /** Opens a session for whoever is authenticated by a token, or makes a code that does it once. */
@@ -119,11 +131,11 @@ function subjectOf({ kind, team, subject: name }: Principal): SessionSubject {
 type Login = Pick<TeamRequest, 'request' | 'response' | 'principal' | 'team' | 'actor'>
 
 async function login(context: Login, parts: SessionRouteParts, token: string): Promise<void> {
-  const { principal, request, response } = context
+  const { principal, request, response, team } = context
   const subject = subjectOf(principal)
   const { id, session } = await withAudit(parts.auditLog, context, {
     ...{ action: 'login', resource: { kind: 'session', id: null, name: null }, before: null },
-    change: () => parts.sessions.open(subject, { kind: 'token', token }),
+    change: () => parts.sessions.open({ subject, credential: { kind: 'token', token }, openedFor: team }),
     endOf: () => ({ after: null }),
   })
   const body = JSON.stringify(toWireSession(session))

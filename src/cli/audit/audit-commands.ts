@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { Inputs } from '../../../clients/typescript/src/client.ts'
+import { AUDITED_KINDS } from '../../domain/access/audit-record.ts'
 import { limitOf, paged, type PageFlags } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
 import { AUDIT_LIST } from './audit-text.ts'
@@ -22,9 +23,7 @@ export function registerAuditCommands(program: Command, runner: CommandRunner): 
     .option('--actor <name>', 'only changes by the token or user of this name')
     .option('--action <verb>', 'only this action, such as edit')
     .addOption(
-      new Option('--resource-kind <kind>', 'only changes of resources of this kind').choices([
-        ...['job', 'queue', 'cron', 'window', 'alert', 'bulk', 'token', 'secret', 'team', 'session'],
-      ]),
+      new Option('--resource-kind <kind>', 'only changes of resources of this kind').choices(AUDITED_KINDS),
     )
     .option('--resource <id>', 'only changes of the resource with this id or name')
     .option('--after <time>', 'only changes at or after this time, such as 2026-12-24T18:00:00+01:00')

@@ -1,6 +1,9 @@
 import type { AuditRecord, AuditRecordList } from '../../../clients/typescript/src/client.ts'
 import { listView } from '../output/view.ts'
 
+/** Of the fields of a change in a table. */
+const SHOWN_CHARACTERS_MAX = 60
+
 /** One line per change. */
 export const AUDIT_LIST = listView<AuditRecordList, AuditRecord>({
   kind: 'record',
@@ -15,7 +18,7 @@ export const AUDIT_LIST = listView<AuditRecordList, AuditRecord>({
     { head: 'RESOURCE', cell: resourceText },
     { head: 'OUTCOME', cell: (record) => record.outcome },
     { head: 'BEFORE', cell: ({ before }) => fieldsText(before), isWide: true },
-    { head: 'AFTER', cell: ({ after }) => fieldsText(after) },
+    { head: 'AFTER', cell: ({ after }, isWide) => (isWide ? fieldsText(after) : cut(fieldsText(after))) },
   ],
 })
 
@@ -26,4 +29,8 @@ function resourceText({ resource: { kind, id, name } }: AuditRecord): string {
 function fieldsText(fields: AuditRecord['after']): string {
   const pairs = Object.entries(fields ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
   return pairs.length === 0 ? '-' : pairs.join(' ')
+}
+
+function cut(text: string): string {
+  return text.length <= SHOWN_CHARACTERS_MAX ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX - 1)}…`
 }

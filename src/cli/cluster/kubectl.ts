@@ -6,6 +6,8 @@ const ANSWER_MS = 60_000
 const ANSWER_CHARACTERS_MAX = 16 * 1024 * 1024
 /** Until a forward stands. */
 const FORWARD_MS = 30_000
+/** Ways to end the program from outside, which end a forward as well. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const FORWARDING = /^Forwarding from 127\.0\.0\.1:(\d+) /m
 
 /** Where kubectl looks and as whom. */
@@ -51,8 +53,8 @@ export class Kubectl {
     const target = [`service/${service}`, `:${port}`, '--address=127.0.0.1', `--namespace=${namespace}`]
     const { child, said, ended } = start(['port-forward', ...target, ...this.#flags])
     const stop = (): void => void child.kill()
-    process.once('exit', stop)
-    void ended.then(() => process.removeListener('exit', stop))
+    const settle = untilGone(stop)
+    void ended.finally(settle).catch(() => undefined)
     const timer = setTimeout(stop, FORWARD_MS)
     try {
       const local = await new Promise<number>((resolve, reject) => {
@@ -69,6 +71,26 @@ export class Kubectl {
       clearTimeout(timer)
     }
   }
+}
+
+/**
+ * Stops what must not outlive the program, at its end or at a signal, which ends the program all the same.
+ * @returns forgets it
+ */
+function untilGone(stop: () => void): () => void {
+  const onSignal = (signal: NodeJS.Signals): void => {
+    stop()
+    settle()
+    // Without a listener it does what it would have done.
+    process.kill(process.pid, signal)
+  }
+  const settle = (): void => {
+    process.removeListener('exit', stop)
+    for (const signal of SIGNALS) process.removeListener(signal, onSignal)
+  }
+  process.once('exit', stop)
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  return settle
 }
 
 function start(args: readonly string[]) {

@@ -9,8 +9,9 @@ import {
   UnreachableError,
 } from '../../../clients/typescript/src/client.ts'
 import { OPERATIONS } from '../../../clients/typescript/src/generated/operations.ts'
-import { cliError, MISUSED, NOT_FOUND, NOT_PERMITTED, UNAVAILABLE } from '../cli-error.ts'
+import { cliError, CONFLICT, FAILED, MISUSED, NOT_FOUND, NOT_PERMITTED, UNAVAILABLE } from '../cli-error.ts'
 import { visibleAscii } from './header-text.ts'
+import { unknownIdText } from './given-ids.ts'
 
 const SERVER_SOURCES = '(--server, PUNCTUAL_SERVER)'
 const TOKEN_SOURCES = '(--token, PUNCTUAL_TOKEN)'
@@ -46,7 +47,7 @@ export function connectApi({ server, token, headers }: ApiTarget): Api {
         if (answer.text !== '' && !isObject(answer.body)) throw new Error('The body is no object.')
         return answer
       } catch (fault) {
-        throw explained(fault, server, name)
+        throw explained(fault, server, { name, given })
       }
     },
   }
@@ -60,7 +61,7 @@ export function dryRunOf(api: Api, print: (text: string) => void): Api {
       const { method, path } = OPERATIONS[name]
       if (method === 'GET') return api.send(name, given, options)
       const fields = given as Readonly<Record<string, unknown>>
-      print(`${method} ${filled(path, fields)}\n${bodyText(fields['body'])}`)
+      print(`${method} ${filled(path, fields)}\n${headerText(options)}${bodyText(fields['body'])}`)
       throw new DryRunEnd()
     },
   }
@@ -77,6 +78,12 @@ function filled(path: string, given: Readonly<Record<string, unknown>>): string 
   const search = new URLSearchParams(names.map((name) => [name, String(fields[name])]))
   const start = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(fields[name])))
   return search.size === 0 ? start : `${start}?${search.toString()}`
+}
+
+function headerText({ headers = {} }: CallOptions = {}): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\n`)
+    .join('')
 }
 
 function bodyText(body: unknown): string {
@@ -103,7 +110,12 @@ function checkedToken(token: string | null): string {
   throw cliError('no token given (--token, PUNCTUAL_TOKEN; make run writes one to .punctual/token)', MISUSED)
 }
 
-function explained(fault: unknown, server: string, name: OperationName): unknown {
+interface Sent {
+  readonly name: OperationName
+  readonly given: object
+}
+
+function explained(fault: unknown, server: string, sent: Sent): unknown {
   if (fault instanceof UnreachableError)
     return cliError(`cannot reach ${server}: ${fault.message}`, UNAVAILABLE)
   if (fault instanceof TypeError) return cliError(fault.message, MISUSED)
@@ -119,7 +131,9 @@ function explained(fault: unknown, server: string, name: OperationName): unknown
     case 403:
       return cliError(fault.message, NOT_PERMITTED)
     case 404:
-      return cliError(`${fault.message}: ${missing(server, name)}`, NOT_FOUND)
+      return cliError(`${fault.message}: ${missing(server, sent)}`, NOT_FOUND)
+    case 409:
+      return cliError(fault.message, isOfVersions(fault.text) ? CONFLICT : FAILED)
     case 429:
     case 503:
       return cliError(fault.message, UNAVAILABLE)
@@ -133,8 +147,15 @@ function isObject(value: unknown): boolean {
 }
 
 /** What a 404 did not find: the thing that the path names, or the path itself. */
-function missing(server: string, name: OperationName): string {
+function missing(server: string, { name, given }: Sent): string {
   const [, kind] = /\{([a-z]+)_id\}/.exec(OPERATIONS[name].path) ?? []
   if (kind === undefined) return `${server} has no such path ${SERVER_SOURCES}`
-  return `the team of this token has no such ${kind}`
+  const id = String((given as Readonly<Record<string, unknown>>)[`${kind}_id`])
+  return `the team of this token has ${unknownIdText(kind, id)}`
+}
+
+/** Whether a 409 names the current version, as that of an edit of an earlier one does. */
+function isOfVersions(text: string): boolean {
+  const body: unknown = JSON.parse(text)
+  return isObject(body) && 'version' in (body as object)
 }

@@ -3,13 +3,17 @@ import { cliError, MISUSED } from '../cli-error.ts'
 import { collect, type OutputFlags } from '../command-options.ts'
 import { wholeNumber } from '../given-number.ts'
 import { headerPairs } from '../given-pairs.ts'
+import type { Api } from '../connection/api.ts'
+import { queueNameOf } from '../connection/named-ids.ts'
+import { addDataOption, checkStdinOnce, type DataFlags, withData } from '../given-data.ts'
+import { addAssertOption, type AssertFlags, assertFields, givenNumber } from '../given-settings.ts'
 import { readSource, type Stdin } from '../given-source.ts'
 
 /** `false` removes a setting; only an edit can. */
-interface RequestFlags extends OutputFlags {
+interface RequestFlags extends OutputFlags, AssertFlags, DataFlags {
   readonly zone?: string
   readonly method?: string
-  readonly header: readonly string[] | false
+  readonly header?: readonly string[] | false
   readonly payload?: string | false
   readonly queue?: string | false
   readonly timeout?: string
@@ -18,6 +22,7 @@ interface RequestFlags extends OutputFlags {
   readonly missedRuns?: string
   readonly startingDeadline?: string | false
   readonly jitter?: string
+  readonly alertThreshold?: string
 }
 
 export interface CreateFlags extends RequestFlags {
@@ -29,10 +34,12 @@ export interface EditFlags extends RequestFlags {
   readonly name?: string
   readonly expression?: string
   readonly url?: string
+  readonly ifMatch?: string
 }
 
 export function addCreateOptions(command: Command): Command {
   return addRequestOptions(command, (value) => ` (default: ${value})`)
+    .option('--queue <name>', 'run through the queue of this name, with its limits and retries')
     .option('--paused', 'create it paused')
     .option('--idempotency-key <key>', 'a repeated key creates no second cron while the first exists')
 }
@@ -41,6 +48,7 @@ export function addCreateOptions(command: Command): Command {
 export function addEditOptions(command: Command): Command {
   return addRequestOptions(
     command
+      .option('--if-match <version>', 'only this version, as crons show -o wide prints it, quotes included')
       .option('--name <name>', 'display name')
       .option('--expression <expression>', 'new cron expression')
       .option('--url <url>', 'URL to call'),
@@ -48,19 +56,20 @@ export function addEditOptions(command: Command): Command {
   )
     .option('--no-header', 'remove all request headers')
     .option('--no-payload', 'remove the body')
+    .option('--queue <queue>', 'run through this queue, by its name or id, with its limits and retries')
     .option('--no-queue', 'run without a queue, and without retries')
     .option('--no-callback-url', 'remove the callback URL')
     .option('--no-forbid', 'allow runs to overlap')
     .option('--no-starting-deadline', 'remove the starting deadline')
+    .option('--no-assert', 'let any 2xx succeed')
 }
 
 function addRequestOptions(command: Command, byDefault: (value: string) => string): Command {
-  return command
+  const request = command
     .option('--zone <zone>', `time zone of the expression, such as Europe/Berlin${byDefault('UTC')}`)
     .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)
-    .option('--header <name:value>', 'a request header; repeatable', collect, [])
+    .option('--header <name:value>', 'a request header; repeatable', collect)
     .option('--payload <text>', 'body to send unchanged; @file reads a file, - standard input')
-    .option('--queue <name>', 'run through this queue, with its limits and retries')
     .option('--timeout <seconds>', `timeout of the whole call${byDefault('30')}`)
     .option('--callback-url <url>', 'where to report the end of each run')
     .option('--forbid', 'skip a tick while the previous run has not ended')
@@ -70,60 +79,71 @@ function addRequestOptions(command: Command, byDefault: (value: string) => strin
     )
     .option('--starting-deadline <seconds>', 'skip a tick that is later than this')
     .option('--jitter <seconds>', `delay runs by up to this long, to spread crons${byDefault('0')}`)
+    .option('--alert-threshold <count>', `failures in a row that raise an alert${byDefault('1')}`)
+  return addDataOption(addAssertOption(request))
 }
 
 export async function writeNewCron(
-  required: { readonly name: string; readonly expression: string; readonly url: string },
+  given: Readonly<Record<'name' | 'expression' | 'url', string | undefined>>,
   flags: CreateFlags,
   stdin: Stdin,
 ): Promise<string> {
-  return JSON.stringify({
-    name: required.name,
-    url: required.url,
-    cron_expression: required.expression,
+  const fields = {
+    ...{ name: given.name, url: given.url, cron_expression: given.expression },
     ...(flags.paused === true && { is_active: false }),
     ...(await fieldsOf(flags, stdin)),
-  })
+    // The name of a queue that may not exist yet.
+    queue: flags.queue,
+  }
+  return withData(flags.data, JSON.stringify(fields), stdin)
 }
 
-export async function writeCronEdit(flags: EditFlags, stdin: Stdin): Promise<string> {
-  const { name, expression, url } = flags
+export async function writeCronEdit(
+  flags: EditFlags,
+  { api, stdin }: { readonly api: Api; readonly stdin: Stdin },
+): Promise<string> {
+  const { name, expression, url, queue } = flags
   const fields = {
     ...(name !== undefined && { name }),
     ...(url !== undefined && { url }),
     ...(expression !== undefined && { cron_expression: expression }),
     ...(await fieldsOf(flags, stdin)),
+    queue: typeof queue === 'string' ? await queueNameOf(api, queue) : orNull(queue),
   }
-  if (Object.keys(fields).length > 0) return JSON.stringify(fields)
+  const text = await withData(flags.data, JSON.stringify(fields), stdin)
+  if (text !== '{}') return text
   throw cliError('nothing to change was given (see punctual crons edit --help)', MISUSED)
 }
 
 async function fieldsOf(flags: RequestFlags, stdin: Stdin): Promise<object> {
-  const { zone, method, header, payload, queue, timeout } = flags
+  const { zone, method, header, payload, timeout } = flags
   const { callbackUrl, forbid, missedRuns, startingDeadline, jitter } = flags
+  checkStdinOnce({ data: flags.data, payload })
   return {
     ...(method !== undefined && { method: method.toUpperCase() }),
     ...headersOf(header),
     ...(payload !== undefined && { payload: payload === false ? null : await readSource(payload, stdin) }),
-    ...(callbackUrl !== undefined && { callback_url: orNull(callbackUrl) }),
-    ...(timeout !== undefined && { timeout_seconds: wholeNumber('--timeout', timeout) }),
-    ...(zone !== undefined && { time_zone: zone }),
+    callback_url: orNull(callbackUrl),
+    timeout_seconds: givenNumber('--timeout', timeout),
+    time_zone: zone,
     ...(forbid !== undefined && { concurrency_policy: forbid ? 'forbid' : 'allow' }),
-    ...(missedRuns !== undefined && { missed_run_policy: missedRuns }),
+    missed_run_policy: missedRuns,
     ...(startingDeadline !== undefined && {
       starting_deadline_seconds:
         startingDeadline === false ? null : wholeNumber('--starting-deadline', startingDeadline),
     }),
-    ...(jitter !== undefined && { jitter_seconds: wholeNumber('--jitter', jitter) }),
-    ...(queue !== undefined && { queue: orNull(queue) }),
+    jitter_seconds: givenNumber('--jitter', jitter),
+    alert_threshold: givenNumber('--alert-threshold', flags.alertThreshold),
+    ...assertFields(flags),
   }
 }
 
 function headersOf(header: RequestFlags['header']): object {
   if (header === false) return { headers: {} }
-  return header.length === 0 ? {} : { headers: headerPairs(header) }
+  return header === undefined ? {} : { headers: headerPairs(header) }
 }
 
-function orNull(given: string | false): string | null {
+/** `false` as null, which removes a setting. */
+function orNull(given: string | false | undefined): string | null | undefined {
   return given === false ? null : given
 }

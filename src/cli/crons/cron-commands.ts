@@ -1,16 +1,21 @@
 import type { Command } from 'commander'
 import { JsonText } from '../../../clients/typescript/src/client.ts'
+import { cliError, MISUSED } from '../cli-error.ts'
 import {
   changing,
   connected,
   limitOf,
+  listCommand,
   type OutputFlags,
   paged,
   type PageFlags,
   watched,
 } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
+import { CRON_ARGUMENT } from '../connection/given-ids.ts'
 import { keyOf } from '../connection/header-text.ts'
+import { cronIdOf } from '../connection/named-ids.ts'
+import { editVersion, withVersion } from '../connection/versioned-edit.ts'
 import { wholeNumber } from '../given-number.ts'
 import type { Stdin } from '../given-source.ts'
 import {
@@ -21,7 +26,7 @@ import {
   writeCronEdit,
   writeNewCron,
 } from './cron-body.ts'
-import { CREATED_CRON, CRON_LIST, CRON_PAGE, PREVIEW, RUN_LIST, STARTED_RUN } from './cron-text.ts'
+import { CREATED_CRON, CRON_LIST, CRON_PAGE, PREVIEW, READ_CRON, RUN_LIST, STARTED_RUN } from './cron-text.ts'
 
 interface PreviewFlags extends OutputFlags {
   readonly zone?: string
@@ -37,23 +42,33 @@ export function registerCronCommands(program: Command, runner: CommandRunner, st
 }
 
 function addReadCommands(crons: Command, runner: CommandRunner): void {
-  paged(crons.command('list', { isDefault: true }))
+  paged(listCommand(crons))
     .description('list crons')
     .action((flags: PageFlags) => {
       const page = { limit: limitOf(flags), cursor: flags.cursor }
       return runner.request(flags, (api) => api.send('listCrons', page), CRON_LIST)
     })
-  watched(crons.command('show <id>'))
+  watched(crons.command('show').argument(...CRON_ARGUMENT))
     .description('show a cron with its next and its last run')
-    .action((id: string, flags: OutputFlags) =>
-      runner.request(flags, (api) => api.send('readCron', { cron_id: id }), CRON_PAGE),
+    .action((cron: string, flags: OutputFlags) =>
+      runner.request(
+        flags,
+        async (api) => withVersion(await api.send('readCron', { cron_id: await cronIdOf(api, cron) })),
+        READ_CRON,
+      ),
     )
-  paged(crons.command('runs <id>'))
+  paged(crons.command('runs').argument(...CRON_ARGUMENT))
     .description('list the last ticks and runs of a cron')
-    .action((id: string, flags: PageFlags) => {
-      const page = { cron_id: id, limit: limitOf(flags), cursor: flags.cursor }
-      return runner.request(flags, (api) => api.send('listCronRuns', page), RUN_LIST)
-    })
+    .action((cron: string, flags: PageFlags) =>
+      runner.request(
+        flags,
+        async (api) => {
+          const page = { limit: limitOf(flags), cursor: flags.cursor }
+          return api.send('listCronRuns', { cron_id: await cronIdOf(api, cron), ...page })
+        },
+        RUN_LIST,
+      ),
+    )
   connected(crons.command('preview <expression>'))
     .description('describe an expression and list its next ticks; creates nothing')
     .option('--zone <zone>', 'time zone of the expression (default: UTC)')
@@ -68,26 +83,43 @@ function addReadCommands(crons: Command, runner: CommandRunner): void {
 }
 
 function addEditCommands(crons: Command, runner: CommandRunner, stdin: Stdin): void {
-  addCreateOptions(changing(crons.command('create <name> <expression> <url>')))
+  addCreateOptions(changing(crons.command('create [name] [expression] [url]')))
     .description('create a cron; the expression has five fields, such as "0 9 * * MON-FRI"')
-    .action((name: string, expression: string, url: string, flags: CreateFlags) =>
-      runner.request(
-        flags,
-        async (api) => {
-          const body = new JsonText(await writeNewCron({ name, expression, url }, flags, stdin))
-          return api.send('createCron', { body, idempotency_key: keyOf(flags.idempotencyKey) })
-        },
-        CREATED_CRON,
-      ),
+    .action(
+      (
+        name: string | undefined,
+        expression: string | undefined,
+        url: string | undefined,
+        flags: CreateFlags,
+      ) =>
+        runner.request(
+          flags,
+          async (api) => {
+            if (
+              (name === undefined || expression === undefined || url === undefined) &&
+              flags.data === undefined
+            )
+              throw cliError('give a name, an expression and a URL, or --data', MISUSED)
+            const body = new JsonText(await writeNewCron({ name, expression, url }, flags, stdin))
+            return api.send('createCron', { body, idempotency_key: keyOf(flags.idempotencyKey) })
+          },
+          CREATED_CRON,
+        ),
     )
-  addEditOptions(changing(crons.command('edit <id>')))
+  addEditOptions(changing(crons.command('edit').argument(...CRON_ARGUMENT)))
     .description('change the given settings of a cron')
-    .action((id: string, flags: EditFlags) =>
+    .action((cron: string, flags: EditFlags) =>
       runner.request(
         flags,
         async (api) => {
-          const body = new JsonText(await writeCronEdit(flags, stdin))
-          return api.send('editCron', { cron_id: id, body })
+          const text = await writeCronEdit(flags, { api, stdin })
+          const id = await cronIdOf(api, cron)
+          const body = new JsonText(text)
+          return editVersion({
+            ...{ what: `cron ${id}`, text, ifMatch: flags.ifMatch },
+            read: () => api.send('readCron', { cron_id: id }),
+            send: (options) => api.send('editCron', { cron_id: id, body }, options),
+          })
         },
         CRON_PAGE,
       ),
@@ -95,27 +127,36 @@ function addEditCommands(crons: Command, runner: CommandRunner, stdin: Stdin): v
 }
 
 function addActionCommands(crons: Command, runner: CommandRunner): void {
-  changing(crons.command('run <id>'))
+  changing(crons.command('run').argument(...CRON_ARGUMENT))
     .description('run a cron now, in addition to its ticks')
-    .action((id: string, flags: OutputFlags) =>
-      runner.request(flags, (api) => api.send('runCron', { cron_id: id }), STARTED_RUN),
+    .action((cron: string, flags: OutputFlags) =>
+      runner.request(
+        flags,
+        async (api) => api.send('runCron', { cron_id: await cronIdOf(api, cron) }),
+        STARTED_RUN,
+      ),
     )
   for (const [action, operation] of [
     ['pause', 'pauseCron'],
     ['resume', 'resumeCron'],
   ] as const) {
-    changing(crons.command(`${action} <id>`))
+    changing(crons.command(action).argument(...CRON_ARGUMENT))
       .description(`${action} a cron`)
-      .action((id: string, flags: OutputFlags) =>
-        runner.request(flags, (api) => api.send(operation, { cron_id: id }), CRON_PAGE),
+      .action((cron: string, flags: OutputFlags) =>
+        runner.request(
+          flags,
+          async (api) => api.send(operation, { cron_id: await cronIdOf(api, cron) }),
+          CRON_PAGE,
+        ),
       )
   }
-  changing(crons.command('delete <id>'))
+  changing(crons.command('delete').argument(...CRON_ARGUMENT))
     .description('delete a cron; its runs in flight end normally')
-    .action((id: string, flags: OutputFlags) =>
-      runner.act(flags, (api) => api.send('deleteCron', { cron_id: id }), {
-        name: `cron/${id}`,
-        said: `cron ${id} deleted`,
+    .action((cron: string, flags: OutputFlags) =>
+      runner.run(flags, async (api) => {
+        const id = await cronIdOf(api, cron)
+        await api.send('deleteCron', { cron_id: id })
+        runner.report(flags, { name: `cron/${id}`, said: `cron ${id} deleted` })
       }),
     )
 }

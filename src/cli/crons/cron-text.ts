@@ -31,6 +31,13 @@ export const CRON_LIST = listView<CronList, CronSummary>({
 
 export const CRON_PAGE = itemView<Cron>({ kind: 'cron', id: (cron) => cron.id, lines: cronLines })
 
+/** A cron with its version, which `crons edit --if-match` takes. */
+export const READ_CRON = itemView<Cron & { readonly version: string | null }>({
+  kind: 'cron',
+  id: (cron) => cron.id,
+  lines: (cron, isWide) => [...cronLines(cron), ...(isWide ? [`version ${cron.version ?? '-'}`] : [])],
+})
+
 export const CREATED_CRON = itemView<CreatedCron>({
   kind: 'cron',
   id: (cron) => cron.id,
@@ -48,6 +55,7 @@ export const STARTED_RUN = itemView<StartedRun>({
 /** One line per tick or run, newest first. */
 export const RUN_LIST = listView<CronRunList, CronRun>({
   kind: 'job',
+  plural: 'runs',
   items: (list) => list.runs,
   id: (run) => run.job_id ?? '-',
   columns: [

@@ -4,24 +4,25 @@ import { pushFile, type PushFileFlags } from '../batch/push-file.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
 import { changing, limitOf, type OutputFlags, paged, type PageFlags, watched } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
+import type { Api } from '../connection/api.ts'
+import { idArgument } from '../connection/given-ids.ts'
 import { keyOf } from '../connection/header-text.ts'
-import { wholeNumber } from '../given-number.ts'
 import type { Stdin } from '../given-source.ts'
 import { filtered, filterOf, type JobFilterFlags } from './job-filters.ts'
-import { JOB_LIST, JOB_PAGE, SCHEDULED } from './job-text.ts'
-import { awaitEnd } from './job-wait.ts'
+import { JOB_LIST, JOB_PAGE } from './job-text.ts'
+import { addWaitOption, makeJob, type WaitFlags } from './job-wait.ts'
 import { registerMendCommands } from './mend-commands.ts'
 import { addRequestOptions, addStartOptions, type JobFields, writeJobFields } from './push-body.ts'
 
-interface PushFlags extends JobFields, PushFileFlags {
+interface PushFlags extends JobFields, PushFileFlags, WaitFlags {
   readonly file?: string
   readonly idempotencyKey?: string
-  readonly wait?: string
 }
 
 /** What the lines of a file say themselves. */
 const OPTIONS_OF_ONE_PUSH = new Set([
-  ...['payload', 'method', 'header', 'timeout', 'callbackUrl', 'tag'],
+  ...['payload', 'method', 'header', 'timeout', 'callbackUrl', 'tag', 'data'],
+  ...['retries', 'retryDelays', 'callbackEvents'],
   ...['delay', 'runAt', 'idempotencyKey', 'wait'],
 ])
 
@@ -47,16 +48,22 @@ export function registerJobCommands(program: Command, runner: CommandRunner, too
   )
   paged(filtered(program.command('jobs')))
     .description('list jobs')
-    .action((flags: JobsFlags) => {
-      const query = { ...filterOf(flags), limit: limitOf(flags), cursor: flags.cursor }
-      return runner.request(flags, (api) => api.send('listJobs', query), JOB_LIST)
-    })
-  watched(program.command('job <id>'))
+    .action((flags: JobsFlags) =>
+      runner.request(
+        flags,
+        async (api) => {
+          const page = { limit: limitOf(flags), cursor: flags.cursor }
+          return api.send('listJobs', { ...(await filterOf(api, flags)), ...page })
+        },
+        JOB_LIST,
+      ),
+    )
+  watched(program.command('job').argument(...idArgument('job')))
     .description('show a job, every attempt of its chain, and its own last call')
     .action((id: string, flags: OutputFlags) =>
       runner.request(flags, (api) => api.send('readJob', { job_id: id }), JOB_PAGE),
     )
-  registerMendCommands(program, runner, tools.stdin)
+  registerMendCommands(program, runner, tools)
 }
 
 interface GivenPush {
@@ -67,19 +74,15 @@ interface GivenPush {
 
 function push({ queue, url, flags }: GivenPush, runner: CommandRunner, tools: PushTools): Promise<void> {
   const { stdin, sleep } = tools
-  return runner.run(flags, async (api) => {
-    if (queue === undefined || url === undefined) throw cliError('give a queue and a URL, or --file', MISUSED)
+  const make = async (api: Api) => {
+    if ((queue === undefined || url === undefined) && flags.data === undefined)
+      throw cliError('give a queue and a URL, or --data, or --file', MISUSED)
     if (flags.idempotencyPrefix !== undefined)
       throw cliError('--idempotency-prefix goes with --file', MISUSED)
-    const seconds = flags.wait === undefined ? null : wholeNumber('--wait', flags.wait)
     const body = new JsonText(await writeJobFields({ ...flags, queue, url }, stdin))
-    const pushed = await api.send('pushJob', { body, idempotency_key: keyOf(flags.idempotencyKey) })
-    runner.print(flags, pushed, SCHEDULED)
-    if (seconds === null) return
-    const ended = await awaitEnd(api, pushed.body.job_id, { seconds, sleep })
-    runner.print(flags, ended.answer, JOB_PAGE)
-    if (ended.failure !== null) throw cliError(ended.failure)
-  })
+    return api.send('pushJob', { body, idempotency_key: keyOf(flags.idempotencyKey) })
+  }
+  return makeJob(runner, { flags, make, sleep })
 }
 
 interface GivenFile {
@@ -109,9 +112,5 @@ function pushCommand(program: Command): Command {
       '--idempotency-prefix <text>',
       'with --file: starts the key of each line without one (default: a new one)',
     )
-    .option(
-      '--wait <seconds>',
-      'wait up to this long for the job and its retries to end, and fail unless they succeed',
-    )
-  return addStartOptions(addRequestOptions(command, (value) => ` (default: ${value})`))
+  return addStartOptions(addRequestOptions(addWaitOption(command), (value) => ` (default: ${value})`))
 }

@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander'
 import type { Inputs } from '../../../clients/typescript/src/client.ts'
-import { wholeNumber } from '../given-number.ts'
+import type { Api } from '../connection/api.ts'
+import { cronIdOf, queueNameOf } from '../connection/named-ids.ts'
+import { givenNumber } from '../given-settings.ts'
 import { tagFilter } from '../given-pairs.ts'
 
 type JobQuery = Inputs['listJobs']
@@ -30,10 +32,10 @@ export interface JobFilterFlags {
   readonly text?: string
 }
 
-/** Adds the filters of a list of jobs. */
+/** Adds the filters of jobs. */
 export function filtered(command: Command): Command {
   return command
-    .option('--queue <name>', 'only jobs of this queue')
+    .option('--queue <queue>', 'only jobs of this queue, by its name or id')
     .addOption(new Option('--status <status>', 'only jobs with this status').choices(STATUSES))
     .addOption(
       new Option('--final-status <status>', 'only jobs with this final status').choices(FINAL_STATUSES),
@@ -42,8 +44,11 @@ export function filtered(command: Command): Command {
     .option('--response-status <code>', 'only jobs that were answered with this status')
     .option('--host <host>', 'only jobs that call this host')
     .option('--tag <name=value>', 'only jobs with this tag')
-    .option('--cron <id>', 'only runs of this cron')
-    .option('--created-after <time>', 'only jobs created from this time on')
+    .option('--cron <cron>', 'only runs of this cron, by its name or id')
+    .option(
+      '--created-after <time>',
+      'only jobs created from this time on, such as 2026-12-24T18:00:00+01:00',
+    )
     .option('--created-before <time>', 'only jobs created before this time')
     .option('--scheduled-after <time>', 'only jobs due from this time on')
     .option('--scheduled-before <time>', 'only jobs due before this time')
@@ -52,16 +57,16 @@ export function filtered(command: Command): Command {
     .option('--text <text>', 'only jobs with this text in their URL or payload')
 }
 
-/** As the API takes them. */
-export function filterOf(flags: JobFilterFlags): JobQuery {
+/** As the API takes them; names of crons and ids of queues are looked up. */
+export async function filterOf(api: Api, flags: JobFilterFlags): Promise<JobQuery> {
   const { queue, status, host, tag, text, responseStatus, cron } = flags
   return {
-    ...{ queue, status, host, tag: tagFilter(tag), text },
+    queue: queue === undefined ? undefined : await queueNameOf(api, queue),
+    ...{ status, host, tag: tagFilter(tag), text },
     final_status: flags.finalStatus,
     failure_reason: flags.failureReason,
-    response_status:
-      responseStatus === undefined ? undefined : wholeNumber('--response-status', responseStatus),
-    cron_id: cron === undefined ? undefined : wholeNumber('--cron', cron),
+    response_status: givenNumber('--response-status', responseStatus),
+    cron_id: cron === undefined ? undefined : Number(await cronIdOf(api, cron)),
     created_after: flags.createdAfter,
     created_before: flags.createdBefore,
     scheduled_after: flags.scheduledAfter,

@@ -1,9 +1,19 @@
-import type { Answer, Job } from '../../../clients/typescript/src/client.ts'
-import { readAnswer } from '../command-runner.ts'
+import type { Command } from 'commander'
+import type { Answer, Job, ScheduledJob } from '../../../clients/typescript/src/client.ts'
+import { cliError } from '../cli-error.ts'
+import type { OutputFlags } from '../command-options.ts'
+import { type CommandRunner, readAnswer } from '../command-runner.ts'
 import { lookUntil } from '../connection/awaited.ts'
 import type { Api } from '../connection/api.ts'
+import { wholeNumber } from '../given-number.ts'
+import type { ReceivedAnswer } from '../output/answer-text.ts'
+import { JOB_PAGE, SCHEDULED } from './job-text.ts'
 
 const POLL_MS = 500
+
+export interface WaitFlags extends OutputFlags {
+  readonly wait?: string
+}
 
 export interface WaitOptions {
   /** How long to poll, not counting the time of the requests. */
@@ -16,6 +26,33 @@ export interface AwaitedJob {
   readonly answer: Answer<'readJob'>
   /** How the chain failed, or its status when the time is over; null when it succeeded. */
   readonly failure: string | null
+}
+
+/** Adds `--wait` to a command that makes a job. */
+export function addWaitOption(command: Command): Command {
+  return command.option(
+    '--wait <seconds>',
+    'wait up to this long for the job and its retries to end, and fail unless they succeed',
+  )
+}
+
+interface Making {
+  readonly flags: WaitFlags
+  readonly make: (api: Api) => Promise<ReceivedAnswer<ScheduledJob>>
+  readonly sleep: WaitOptions['sleep']
+}
+
+/** Makes a job and prints it; with `--wait` prints it at the end of its chain as well, and fails unless that succeeded. */
+export function makeJob(runner: CommandRunner, { flags, make, sleep }: Making): Promise<void> {
+  return runner.run(flags, async (api) => {
+    const seconds = flags.wait === undefined ? null : wholeNumber('--wait', flags.wait)
+    const made = await make(api)
+    runner.print(flags, made, SCHEDULED)
+    if (seconds === null) return
+    const ended = await awaitEnd(api, made.body.job_id, { seconds, sleep })
+    runner.print(flags, ended.answer, JOB_PAGE)
+    if (ended.failure !== null) throw cliError(ended.failure)
+  })
 }
 
 /** Polls an original job until its chain has ended or the time is over. */

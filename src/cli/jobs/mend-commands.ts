@@ -2,54 +2,31 @@ import type { Command } from 'commander'
 import { JsonText } from '../../../clients/typescript/src/client.ts'
 import { changing, type OutputFlags } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
+import { idArgument } from '../connection/given-ids.ts'
 import { keyOf } from '../connection/header-text.ts'
 import type { Stdin } from '../given-source.ts'
-import { JOB_PAGE, SCHEDULED } from './job-text.ts'
+import { JOB_PAGE } from './job-text.ts'
+import { addWaitOption, makeJob, type WaitFlags, type WaitOptions } from './job-wait.ts'
 import { addRequestOptions, addStartOptions, type JobFields, writeJobFields } from './push-body.ts'
 
-interface ChangeFlags extends JobFields, OutputFlags {
+interface ChangeFlags extends JobFields, WaitFlags {
   readonly idempotencyKey?: string
 }
 
+interface MendTools {
+  readonly stdin: Stdin
+  readonly sleep: WaitOptions['sleep']
+}
+
 /** Adds `retry`, `fire`, `replay`, `duplicate` and `delete`. */
-export function registerMendCommands(program: Command, runner: CommandRunner, stdin: Stdin): void {
-  changing(program.command('retry <id>'))
-    .description('run a job of a failed chain again, as a new job')
-    .action((id: string, flags: OutputFlags) =>
-      runner.request(flags, (api) => api.send('retryJob', { job_id: id }), SCHEDULED),
-    )
-  changing(program.command('fire <id>'))
+export function registerMendCommands(program: Command, runner: CommandRunner, tools: MendTools): void {
+  addNewJobCommands(program, runner, tools)
+  changing(program.command('fire').argument(...idArgument('job')))
     .description('let a delayed job or a pending retry start now')
     .action((id: string, flags: OutputFlags) =>
       runner.request(flags, (api) => api.send('fireJob', { job_id: id }), JOB_PAGE),
     )
-  addChangeOptions(changing(program.command('replay <id>')))
-    .description('run a dead letter again, as a new job, with the given fields in place of its own')
-    .action((id: string, flags: ChangeFlags) =>
-      runner.request(
-        flags,
-        async (api) => api.send('replayJob', { job_id: id, body: await bodyOf(flags, stdin) }),
-        SCHEDULED,
-      ),
-    )
-  addStartOptions(addChangeOptions(changing(program.command('duplicate <id>'))))
-    .description('push a copy of a job, with the given fields in place of its own')
-    .option('--queue <name>', 'another queue')
-    .action((id: string, flags: ChangeFlags) =>
-      runner.request(
-        flags,
-        async (api) => {
-          const key = keyOf(flags.idempotencyKey)
-          return api.send('duplicateJob', {
-            job_id: id,
-            body: await bodyOf(flags, stdin),
-            idempotency_key: key,
-          })
-        },
-        SCHEDULED,
-      ),
-    )
-  changing(program.command('delete <id>'))
+  changing(program.command('delete').argument(...idArgument('job')))
     .description('delete a job with all its chain, unless it is in flight; this cannot be undone')
     .action((id: string, flags: OutputFlags) =>
       runner.act(flags, (api) => api.send('deleteJob', { job_id: id }), {
@@ -59,8 +36,38 @@ export function registerMendCommands(program: Command, runner: CommandRunner, st
     )
 }
 
+/** Those that make a job of another one. */
+function addNewJobCommands(program: Command, runner: CommandRunner, { stdin, sleep }: MendTools): void {
+  addWaitOption(changing(program.command('retry').argument(...idArgument('job'))))
+    .description('run a job of a failed chain again, as a new job')
+    .action((id: string, flags: WaitFlags) =>
+      makeJob(runner, { flags, sleep, make: (api) => api.send('retryJob', { job_id: id }) }),
+    )
+  addChangeOptions(changing(program.command('replay').argument(...idArgument('job'))))
+    .description('run a dead letter again, as a new job, with the given fields in place of its own')
+    .action((id: string, flags: ChangeFlags) =>
+      makeJob(runner, {
+        ...{ flags, sleep },
+        make: async (api) => api.send('replayJob', { job_id: id, body: await bodyOf(flags, stdin) }),
+      }),
+    )
+  addStartOptions(addChangeOptions(changing(program.command('duplicate').argument(...idArgument('job')))))
+    .description('push a copy of a job, with the given fields in place of its own')
+    .option('--queue <name>', 'another queue')
+    .action((id: string, flags: ChangeFlags) =>
+      makeJob(runner, {
+        ...{ flags, sleep },
+        make: async (api) => {
+          const key = keyOf(flags.idempotencyKey)
+          const body = await bodyOf(flags, stdin)
+          return api.send('duplicateJob', { job_id: id, body, idempotency_key: key })
+        },
+      }),
+    )
+}
+
 function addChangeOptions(command: Command): Command {
-  return addRequestOptions(command.option('--url <url>', 'another URL'), () => '')
+  return addRequestOptions(addWaitOption(command).option('--url <url>', 'another URL'), () => '')
     .option('--no-payload', 'send no payload')
     .option('--no-header', 'send none of its headers')
     .option('--no-callback-url', 'report its end nowhere')

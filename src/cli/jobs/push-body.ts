@@ -1,33 +1,35 @@
 import type { Command } from 'commander'
 import { cliError, MISUSED } from '../cli-error.ts'
 import { collect } from '../command-options.ts'
-import { wholeNumber } from '../given-number.ts'
+import { addDataOption, checkStdinOnce, type DataFlags, withData } from '../given-data.ts'
 import { headerPairs, tagPairs } from '../given-pairs.ts'
+import { addRetryOptions, givenNumber, type RetryFlags, retryFields } from '../given-settings.ts'
 import { readSource, type Stdin } from '../given-source.ts'
 
 /** Fields of a push; `false` removes one, which only a change of a job can. */
-export interface JobFields {
-  readonly queue?: string
-  readonly url?: string
+export interface JobFields extends RetryFlags, DataFlags {
+  readonly queue?: string | undefined
+  readonly url?: string | undefined
   readonly payload?: string | false
   readonly method?: string
-  readonly header: readonly string[] | false
+  readonly header?: readonly string[] | false
   readonly delay?: string
   readonly runAt?: string
   readonly timeout?: string
   readonly callbackUrl?: string | false
-  readonly tag: readonly string[] | false
+  readonly tag?: readonly string[] | false
 }
 
 /** Adds the options of a request, which a push has and a replay or duplicate may change. */
 export function addRequestOptions(command: Command, byDefault: (value: string) => string): Command {
-  return command
+  const request = command
     .option('--payload <json>', 'JSON object to send; @file reads a file, - standard input')
     .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)
-    .option('--header <name:value>', 'a request header; repeatable', collect, [])
+    .option('--header <name:value>', 'a request header; repeatable', collect)
     .option('--timeout <seconds>', `timeout of the whole call${byDefault("the queue's")}`)
     .option('--callback-url <url>', 'where to report the end of the job')
-    .option('--tag <name=value>', 'a tag; repeatable', collect, [])
+    .option('--tag <name=value>', 'a tag; repeatable', collect)
+  return addDataOption(addRetryOptions(request, byDefault("the queue's")))
 }
 
 export function addStartOptions(command: Command): Command {
@@ -39,30 +41,33 @@ export function addStartOptions(command: Command): Command {
 
 /** The JSON text of a push or of its fields that differ, with the payload exactly as given. */
 export async function writeJobFields(fields: JobFields, stdin: Stdin): Promise<string> {
-  const { queue, url, payload, method, header, delay, runAt, timeout, callbackUrl, tag } = fields
+  const { queue, url, payload, method, header, delay, runAt, timeout, callbackUrl, tag, data } = fields
+  checkStdinOnce({ data, payload })
   const body = JSON.stringify({
     queue,
     url,
     ...(method !== undefined && { method: method.toUpperCase() }),
     ...pairsOf('headers', header, headerPairs),
     ...(callbackUrl !== undefined && { callback_url: orNull(callbackUrl) }),
-    ...(delay !== undefined && { delay: wholeNumber('--delay', delay) }),
-    ...(runAt !== undefined && { run_at: runAt }),
-    ...(timeout !== undefined && { timeout_seconds: wholeNumber('--timeout', timeout) }),
+    delay: givenNumber('--delay', delay),
+    run_at: runAt,
+    timeout_seconds: givenNumber('--timeout', timeout),
+    ...retryFields(fields),
     ...pairsOf('tags', tag, tagPairs),
   })
-  if (payload === undefined) return body
+  if (payload === undefined) return withData(data, body, stdin)
   const source = payload === false ? 'null' : await readPayload(payload, stdin)
-  return `${body.slice(0, -1)}${body === '{}' ? '' : ','}"payload":${source}}`
+  const whole = `${body.slice(0, -1)}${body === '{}' ? '' : ','}"payload":${source}}`
+  return withData(data, whole, stdin)
 }
 
 function pairsOf(
   name: 'headers' | 'tags',
-  given: readonly string[] | false,
+  given: readonly string[] | false | undefined,
   read: (given: readonly string[]) => Readonly<Record<string, string>>,
 ): object {
   if (given === false) return { [name]: null }
-  return given.length === 0 ? {} : { [name]: read(given) }
+  return given === undefined ? {} : { [name]: read(given) }
 }
 
 function orNull(given: string | false): string | null {

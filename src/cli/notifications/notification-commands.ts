@@ -3,12 +3,17 @@ import type { ChannelTest, ChannelTestResults } from '../../../clients/typescrip
 import { cliError } from '../cli-error.ts'
 import { connected, type OutputFlags } from '../command-options.ts'
 import { type CommandRunner, readAnswer } from '../command-runner.ts'
+import { plainId } from '../connection/given-ids.ts'
 import { listView } from '../output/view.ts'
 
 /** Adds `notifications` and its subcommand. */
 export function registerNotificationCommands(program: Command, runner: CommandRunner): void {
   const notifications = program.command('notifications').description('messages about alerts')
-  connected(notifications.command('test [channel]'))
+  connected(
+    notifications
+      .command('test')
+      .argument('[channel]', 'its name, or channel/<name>', (text) => plainId('channel', text)),
+  )
     .description('send a test message to one channel or to all, and fail unless all took it')
     .action((channel: string | undefined, flags: OutputFlags) =>
       runner.run(flags, async (api) => {

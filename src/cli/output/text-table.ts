@@ -14,6 +14,11 @@ export function columns(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
+/** A time to the second, such as `2026-11-21T10:00:00Z`, which options take as well; other texts as they are. */
+export function shortTime(text: string): string {
+  return text.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}\+00:00$/, '$1Z')
+}
+
 /** Escapes control characters, such as `\x1b`: what a target sent must not control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(

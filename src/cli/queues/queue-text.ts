@@ -40,7 +40,7 @@ function queueLines(queue: Queue): readonly string[] {
   return [
     `queue ${queue.queue_id}  ${queue.name}  (${stateText(queue)})`,
     `${counts.pending} ready, ${counts.delayed} delayed, ${counts.processing} in flight, ${counts.dead} dead letters`,
-    `at most ${queue.max_parallelism ?? 'any number'} at a time${queue.strict_parallelism ? ', strictly' : ''}`,
+    `${queue.max_parallelism === null ? 'any number' : `at most ${queue.max_parallelism}`} at a time${queue.strict_parallelism ? ', strictly' : ''}`,
     `timeout ${queue.timeout_seconds} s, ${retryText(queue)}`,
     `dead letters kept ${queue.dlq_retention_days} days, alerts ${queue.alerts_enabled ? 'on' : 'off'}`,
     ...queue.success_assertions.map(({ type, value }) => `succeeds if ${type} ${value}`),

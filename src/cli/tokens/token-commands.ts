@@ -1,13 +1,23 @@
 import { type Command, Option } from 'commander'
 import { JsonText } from '../../../clients/typescript/src/client.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
-import { changing, limitOf, type OutputFlags, paged, type PageFlags } from '../command-options.ts'
+import {
+  changing,
+  limitOf,
+  listCommand,
+  type OutputFlags,
+  paged,
+  type PageFlags,
+} from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
+import { plainId } from '../connection/given-ids.ts'
+import { addDataOption, type DataFlags, withData } from '../given-data.ts'
 import { durationMs } from '../given-duration.ts'
 import { wholeNumber } from '../given-number.ts'
+import type { Stdin } from '../given-source.ts'
 import { CREATED_TOKEN, TOKEN_LIST } from './token-text.ts'
 
-interface CreateFlags extends OutputFlags {
+interface CreateFlags extends OutputFlags, DataFlags {
   readonly description?: string
   readonly scope?: readonly string[]
   readonly queue?: readonly string[]
@@ -17,10 +27,15 @@ interface CreateFlags extends OutputFlags {
   readonly burst?: string
 }
 
+interface TokenTools {
+  readonly stdin: Stdin
+  readonly nowMs: () => number
+}
+
 /** Adds `tokens` and its subcommands; alone it lists. */
-export function registerTokenCommands(program: Command, runner: CommandRunner, nowMs: () => number): void {
+export function registerTokenCommands(program: Command, runner: CommandRunner, tools: TokenTools): void {
   const tokens = program.command('tokens').description('list, create and revoke tokens of the API')
-  paged(tokens.command('list', { isDefault: true }))
+  paged(listCommand(tokens))
     .description('list tokens by name, without the tokens themselves')
     .action((flags: PageFlags) => {
       const page = { limit: limitOf(flags), cursor: flags.cursor }
@@ -29,11 +44,18 @@ export function registerTokenCommands(program: Command, runner: CommandRunner, n
   createCommand(tokens).action((name: string, flags: CreateFlags) =>
     runner.request(
       flags,
-      async (api) => api.send('createToken', { body: new JsonText(bodyOf(name, flags, nowMs())) }),
+      async (api) => {
+        const text = await withData(flags.data, bodyOf(name, flags, tools.nowMs()), tools.stdin)
+        return api.send('createToken', { body: new JsonText(text) })
+      },
       CREATED_TOKEN,
     ),
   )
-  changing(tokens.command('revoke <name>'))
+  changing(
+    tokens
+      .command('revoke')
+      .argument('<name>', 'its name, or token/<name>', (text) => plainId('token', text)),
+  )
     .description('revoke a token, which every API refuses within 2 s')
     .action((name: string, flags: OutputFlags) =>
       runner.act(flags, (api) => api.send('deleteToken', { token_id: name }), {
@@ -44,7 +66,7 @@ export function registerTokenCommands(program: Command, runner: CommandRunner, n
 }
 
 function createCommand(tokens: Command): Command {
-  return changing(tokens.command('create <name>'))
+  const create = changing(tokens.command('create <name>'))
     .description('create a token, which is shown once; without options it may do all that yours may')
     .option('--description <text>', 'who uses it')
     .addOption(
@@ -60,6 +82,7 @@ function createCommand(tokens: Command): Command {
     .option('--expires-at <time>', 'when it ends, instead of --expires-in')
     .option('--rate <count>', 'requests per second that it may send (default: any number)')
     .option('--burst <count>', 'requests that may come at once (default: as --rate)')
+  return addDataOption(create)
 }
 
 function bodyOf(name: string, flags: CreateFlags, nowMs: number): string {

@@ -1,4 +1,5 @@
 import type { MaintenanceWindow, WindowList } from '../../../clients/typescript/src/client.ts'
+import { shortTime } from '../output/text-table.ts'
 import { itemView, listView } from '../output/view.ts'
 
 /** One line per window. */
@@ -21,6 +22,16 @@ export const WINDOW_PAGE = itemView<MaintenanceWindow>({
   lines: windowLines,
 })
 
+/** A window with its version, which `windows edit --if-match` takes. */
+export const READ_WINDOW = itemView<MaintenanceWindow & { readonly version: string | null }>({
+  kind: 'window',
+  id: (window) => window.id,
+  lines: (window, isWide) => [
+    ...windowLines(window),
+    ...(isWide ? [`version ${window.version ?? '-'}`] : []),
+  ],
+})
+
 function windowLines(window: MaintenanceWindow): readonly string[] {
   const { id, action, reason, start_at: start, end_at: end, recurring } = window
   const times =
@@ -41,6 +52,6 @@ function resourceText({ resource }: MaintenanceWindow): string {
 }
 
 function stateText({ active, ends_at: end, next_start_at: next }: MaintenanceWindow): string {
-  if (active) return end === null ? 'active' : `active until ${end}`
-  return next === null ? 'over' : `next at ${next}`
+  if (active) return end === null ? 'active' : `active until ${shortTime(end)}`
+  return next === null ? 'over' : `next at ${shortTime(next)}`
 }

@@ -73,13 +73,17 @@ export abstract class FieldReader {
     return choices.find((choice) => choice === value) ?? this.refuse(field, selectedInvalid)
   }
 
-  url(field: string, isBlocked: IsBlocked): string | null {
-    return this.#checkUrl(field, this.value(field), isBlocked)
+  /** @param accepted as `PushContext.acceptedUrls` */
+  url(field: string, isBlocked: IsBlocked, accepted?: Set<string>): string | null {
+    return this.#checkUrl(field, this.value(field), { isBlocked, accepted })
   }
 
-  requiredUrl(field: string, isBlocked: IsBlocked): string | null {
+  /** @param accepted as `PushContext.acceptedUrls` */
+  requiredUrl(field: string, isBlocked: IsBlocked, accepted?: Set<string>): string | null {
     const value = this.value(field)
-    return isEmpty(value) ? this.refuse(field, required) : this.#checkUrl(field, value, isBlocked)
+    return isEmpty(value)
+      ? this.refuse(field, required)
+      : this.#checkUrl(field, value, { isBlocked, accepted })
   }
 
   #checkText(field: string, value: unknown, max: number): string | null {
@@ -89,7 +93,12 @@ export abstract class FieldReader {
     return isLongerThan(value, max) ? this.refuse(field, (path) => mustNotBeLonger(path, max)) : value
   }
 
-  #checkUrl(field: string, value: unknown, isBlocked: IsBlocked): string | null {
+  #checkUrl(
+    field: string,
+    value: unknown,
+    { isBlocked, accepted }: { readonly isBlocked: IsBlocked; readonly accepted: Set<string> | undefined },
+  ): string | null {
+    if (typeof value === 'string' && accepted?.has(value) === true) return value
     const text = this.#checkText(field, value, URL_CHARACTERS_MAX)
     if (text === null) return null
     const url = URL_START.test(text) && !URL_REFUSED.test(text) ? URL.parse(text) : null
@@ -99,7 +108,9 @@ export abstract class FieldReader {
     if (url.username !== '' || url.password !== '' || (text.includes('@') && hasUserinfo(text))) {
       return this.refuse(field, mustNotCarryCredentials)
     }
-    return isBlocked(url) ? this.refuse(field, mustNotBeBlocked) : text
+    if (isBlocked(url)) return this.refuse(field, mustNotBeBlocked)
+    accepted?.add(text)
+    return text
   }
 }
 

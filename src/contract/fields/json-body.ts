@@ -3,7 +3,7 @@ import { JSON_DEPTH_MAX } from '../../domain/limits.ts'
 import { FieldErrors, singleProblem, type ValidationProblem } from './field-errors.ts'
 import { FieldReader } from './field-reader.ts'
 import type { JsonItem } from './json-items.ts'
-import { describePosition, type JsonMember, memberValue, scanJsonObject } from './json-members.ts'
+import { describePlace, type JsonMember, memberValue, placeAfter, scanJsonObject } from './json-members.ts'
 import { refuseUnknownFields, UNKNOWN_FIELDS_NAMED_MAX } from './unknown-fields.ts'
 import { mustBeObject, mustNotBeDeeper, mustNotHoldMoreValues, mustNotRepeat } from './validation-texts.ts'
 
@@ -75,7 +75,10 @@ export function readJsonBody<T>(
   if (typeof text !== 'string') return text
   const scan = scanJsonObject(text, refusedEarly(known))
   if (scan.kind === 'stopped') return { kind: 'invalid', problem: problemOfStart(scan, known) }
-  if (scan.kind !== 'object') return { kind: 'malformed', error: malformedText(text, scan) }
+  if (scan.kind !== 'object') {
+    const where = describePlace(placeAfter(text, scan.position))
+    return { kind: 'malformed', error: malformedText(scan.kind, where, scan.position === text.length) }
+  }
   return readMembers({ text, members: scan.members }, known, read)
 }
 
@@ -106,20 +109,22 @@ function readMembers<T>(
 }
 
 /** The text of a body, or why it has none. */
-export function textOf(body: Buffer): string | Extract<BodyResult<never>, { kind: 'malformed' }> {
+function textOf(body: Buffer): string | Extract<BodyResult<never>, { kind: 'malformed' }> {
   const text = body.toString('utf8')
   if (isUtf8(body)) return text
-  const position = describePosition(text, text.indexOf('\ufffd'))
-  return { kind: 'malformed', error: `Malformed UTF-8 at ${position}.` }
+  return {
+    kind: 'malformed',
+    error: malformedUtf8Text(describePlace(placeAfter(text, text.indexOf('\ufffd')))),
+  }
 }
 
-export function malformedText(
-  text: string,
-  scan: { readonly kind: string; readonly position: number },
-): string {
-  const where = describePosition(text, scan.position)
-  if (scan.kind === 'other') return `The body must be a JSON object, at ${where}.`
-  return `Malformed JSON at ${where}${scan.position === text.length ? ': the body ends early' : ''}.`
+export function malformedUtf8Text(where: string): string {
+  return `Malformed UTF-8 at ${where}.`
+}
+
+export function malformedText(kind: 'other' | 'malformed', where: string, isEarlyEnd: boolean): string {
+  if (kind === 'other') return `The body must be a JSON object, at ${where}.`
+  return `Malformed JSON at ${where}${isEarlyEnd ? ': the body ends early' : ''}.`
 }
 
 /** Ends the scan once the body is certain to be refused. */

@@ -110,16 +110,30 @@ export function memberValue(text: string, member: JsonMember): unknown {
     : JSON.parse(text.slice(member.start, member.end))
 }
 
-/** An offset for people: lines and columns count from 1. */
-export function describePosition(text: string, position: number): string {
-  let line = 1
-  let lineStart = 0
-  for (let at = 0; at < position; at += 1) {
+/** Where a character is; lines and columns count from 1. */
+export interface TextPlace {
+  readonly position: number
+  readonly line: number
+  readonly column: number
+}
+
+export const FIRST_PLACE: TextPlace = { position: 0, line: 1, column: 1 }
+
+/** The place behind the first characters of a text that begins at `from`. */
+export function placeAfter(text: string, characters: number, from = FIRST_PLACE): TextPlace {
+  let { line } = from
+  let lineStart = 1 - from.column
+  for (let at = 0; at < characters; at += 1) {
     if (text.charCodeAt(at) !== LINE_FEED) continue
     line += 1
     lineStart = at + 1
   }
-  return `position ${position} (line ${line}, column ${position - lineStart + 1})`
+  return { position: from.position + characters, line, column: characters - lineStart + 1 }
+}
+
+/** A place for people. */
+export function describePlace({ position, line, column }: TextPlace): string {
+  return `position ${position} (line ${line}, column ${column})`
 }
 
 /** The JSON string whose quotes are at `start` and `end - 1`. */

@@ -129,7 +129,7 @@ export type AlertReason =
   | 'quota_nearly_used'
 export type AlertResourceKind = 'queue' | 'cron' | 'team'
 export type AuditedKind =
-  'job' | 'queue' | 'cron' | 'window' | 'alert' | 'bulk' | 'token' | 'secret' | 'team' | 'session'
+  'job' | 'queue' | 'cron' | 'window' | 'alert' | 'bulk' | 'token' | 'secret' | 'team' | 'session' | 'channel'
 /**
  * `mute`: alerts are stored and not sent. `hold`: the same, and no job starts.
  */
@@ -1508,7 +1508,7 @@ export interface AuditRecord {
   }
   via: 'api' | 'cli' | 'dashboard' | 'kubectl' | 'folder'
   /**
-   * Such as `create`, `edit`, `delete`, `pause`, `resume`, `cancel`, `retry`, `replay` or `login`.
+   * Such as `create`, `edit`, `delete`, `pause`, `resume`, `retry`, `replay` or `login`.
    */
   action: string
   resource: {

@@ -4,11 +4,11 @@ import {
   type BodyResult,
   type ItemResult,
   malformedText,
+  malformedUtf8Text,
   readJsonItem,
   refusedEarly,
-  textOf,
 } from '../fields/json-body.ts'
-import { type JsonItem, type JsonItemsScan, scanJsonItems } from '../fields/json-items.ts'
+import { type JsonItem, type JsonItemsScan, scanJsonItems, piecesOfItems } from '../fields/json-items.ts'
 import {
   mustBeArray,
   mustHaveItemsBetween,
@@ -23,24 +23,40 @@ import { type AcceptedPush, PUSH_FIELDS, type PushContext, readPushFields } from
 const FIELD = 'jobs'
 const ITEM_FIELDS: ReadonlySet<string> = new Set([...PUSH_FIELDS, 'idempotency_key'])
 
+export type BatchItem = ItemResult<AcceptedPush>
+
+type BatchContext = Omit<PushContext, 'idempotencyKey' | 'acceptedUrls'>
+
 /**
- * Finds the pushes in the body of `POST /api/jobs/batch`, and refuses the body as a whole when it has another shape. Yields
- * now and then, so that the caller can let others go on. Never throws.
+ * Checks the pushes in the body of `POST /api/jobs/batch`, each by itself, and refuses the body as a whole when it has
+ * another shape. Yields now and then, so that the caller can let others go on. Never throws.
  */
-export function* readBatch(body: Buffer): Generator<undefined, BodyResult<readonly JsonItem[]>> {
-  const text = textOf(body)
-  if (typeof text !== 'string') return text
-  yield
-  const scan = yield* scanJsonItems(text, FIELD, {
+export function* readBatch(
+  body: Buffer,
+  context: BatchContext,
+): Generator<undefined, BodyResult<readonly BatchItem[]>> {
+  const items: BatchItem[] = []
+  const itemContext = { ...context, acceptedUrls: new Set<string>() }
+  const pieces = piecesOfItems(body, REQUEST_BODY_BYTES_MAX)
+  const work = scanJsonItems(pieces, FIELD, {
     items: BATCH_JOBS_MAX,
-    characters: REQUEST_BODY_BYTES_MAX,
+    bytes: REQUEST_BODY_BYTES_MAX,
     isEnough: () => refusedEarly(ITEM_FIELDS),
   })
+  let step = work.next()
+  while (step.done !== true) {
+    if (step.value !== undefined) items.push(readItem(step.value, items.length, itemContext))
+    yield
+    step = work.next()
+  }
+  const badUtf8At = yield* pieces.malformedUtf8()
+  if (badUtf8At !== null) return { kind: 'malformed', error: malformedUtf8Text(badUtf8At) }
+  const scan = step.value
   if (scan.kind === 'malformed' || scan.kind === 'other') {
-    return { kind: 'malformed', error: malformedText(text, scan) }
+    const where = yield* pieces.describe(scan.position)
+    return { kind: 'malformed', error: malformedText(scan.kind, where, scan.position === pieces.text.length) }
   }
   if (scan.kind !== 'items') return { kind: 'invalid', problem: problemOf(scan) }
-  const { items } = scan
   return items.length === 0
     ? { kind: 'invalid', problem: singleProblem(FIELD, mustHaveItemsBetween(FIELD, 1, BATCH_JOBS_MAX)) }
     : { kind: 'valid', value: items }
@@ -67,12 +83,7 @@ function problemOf(scan: Refused) {
   }
 }
 
-/** Checks one push of a batch. Never throws. */
-export function readBatchItem(
-  item: JsonItem,
-  index: number,
-  context: Omit<PushContext, 'idempotencyKey'>,
-): ItemResult<AcceptedPush> {
+function readItem(item: JsonItem, index: number, context: Omit<PushContext, 'idempotencyKey'>): BatchItem {
   return readJsonItem(item, `${FIELD}.${index}`, {
     known: ITEM_FIELDS,
     read: (fields) => readPushFields(fields, context, () => readKeyField(fields)),

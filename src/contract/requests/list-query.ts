@@ -1,4 +1,4 @@
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../domain/limits.ts'
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
 import { FieldErrors, singleProblem, type ValidationProblem } from '../fields/field-errors.ts'
 import { type FieldReader, MappedFields } from '../fields/field-reader.ts'
 import { refuseUnknownFields } from '../fields/unknown-fields.ts'
@@ -12,6 +12,7 @@ import { parseTimestamp } from './run-at.ts'
 
 export const PAGE_PARAMETERS = ['limit', 'cursor'] as const
 const PAGE_ONLY: ReadonlySet<string> = new Set(PAGE_PARAMETERS)
+const QUEUE_LIST: ReadonlySet<string> = new Set(['name', ...PAGE_PARAMETERS])
 /** Parameters that are not text, of all queries. */
 const INTEGERS: ReadonlySet<string> = new Set(['limit', 'resource_id', 'response_status', 'cron_id', 'step'])
 const BOOLEANS: ReadonlySet<string> = new Set(['read', 'all', 'everywhere'])
@@ -35,6 +36,14 @@ export const BAD_CURSOR: ValidationProblem = singleProblem('cursor', mustBeNextC
 /** The query of a list without filters. */
 export function readPageQuery(search: string): QueryResult<Page> {
   return readQuery(search, PAGE_ONLY, readPage)
+}
+
+/** The query of the list of queues. */
+export function readQueueListQuery(search: string): QueryResult<Page & { readonly name: string | null }> {
+  return readQuery(search, QUEUE_LIST, (query) => ({
+    name: query.text('name', QUEUE_NAME_CHARACTERS_MAX),
+    ...readPage(query),
+  }))
 }
 
 export function readPage(query: FieldReader): Page {

@@ -46,6 +46,8 @@ export interface PushContext {
   /** Unix ms, from which `run_at` is bounded. */
   readonly nowMs: number
   readonly isBlocked: IsBlocked
+  /** URLs of this request that were found good: the jobs of a batch often share one. Absent = none is remembered. */
+  readonly acceptedUrls?: Set<string>
 }
 
 const DAY_MS = 86_400_000
@@ -76,13 +78,13 @@ export function readPushFields(
 /** Reads the fields in the contract's order, which is the order of the errors. */
 function readRequest(
   fields: JsonFields,
-  { isBlocked, nowMs }: Omit<PushContext, 'idempotencyKey'>,
+  { isBlocked, acceptedUrls, nowMs }: Omit<PushContext, 'idempotencyKey'>,
 ): Pick<AcceptedPush, 'request' | 'start'> {
-  const url = fields.requiredUrl('url', isBlocked) ?? ''
+  const url = fields.requiredUrl('url', isBlocked, acceptedUrls) ?? ''
   const method = fields.choice('method', METHODS) ?? 'POST'
   const headers = readHeaders(fields)
   const payload = readPayload(fields)
-  const callbackUrl = fields.url('callback_url', isBlocked)
+  const callbackUrl = fields.url('callback_url', isBlocked, acceptedUrls)
   const start = readStart(fields, nowMs)
   const request = {
     url,

@@ -7,9 +7,17 @@ export interface Actor {
   readonly address: string | null
 }
 
+/** What somebody can do to a resource that the audit log notes. */
+export const AUDITED_ACTIONS = [
+  ...(['create', 'edit', 'delete', 'pause', 'resume', 'drain'] as const),
+  ...(['fire', 'retry', 'replay', 'duplicate', 'run', 'abort'] as const),
+  ...(['read', 'test', 'login', 'logout'] as const),
+] as const
+export type AuditedAction = (typeof AUDITED_ACTIONS)[number]
+
 export const AUDITED_KINDS = [
   ...(['job', 'queue', 'cron', 'window', 'alert', 'bulk'] as const),
-  ...(['token', 'secret', 'team', 'session'] as const),
+  ...(['token', 'secret', 'team', 'session', 'channel'] as const),
 ] as const
 
 export interface AuditedResource {
@@ -25,8 +33,7 @@ export type AuditedFields = Readonly<Record<string, unknown>> | null
 /** One change that somebody asked for. */
 export interface AuditEntry {
   readonly actor: Actor
-  /** A verb, such as `cancel`, `edit` or `create`. */
-  readonly action: string
+  readonly action: AuditedAction
   readonly resource: AuditedResource
   readonly before: AuditedFields
   readonly after: AuditedFields

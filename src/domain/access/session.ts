@@ -29,6 +29,8 @@ export interface SessionSubject {
 export interface Session {
   readonly subject: SessionSubject
   readonly credential: SessionCredential
+  /** The team whose audit log has its login. */
+  readonly openedFor: string
   readonly createdAtMs: number
   /** Unless it is used before. */
   readonly idleEndMs: number

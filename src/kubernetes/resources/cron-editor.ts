@@ -5,7 +5,7 @@ import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
 import type { KubeObject, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { settingsOfCronSpec, specOfCronSettings } from '../../resources/cron-spec.ts'
-import type { HttpCronSpec } from '../../resources/generated/kinds.ts'
+import type { HttpCronSpec, HttpCronStatus } from '../../resources/generated/kinds.ts'
 import {
   nameOfKeyedCron,
   nameOfNewCron,
@@ -15,10 +15,19 @@ import {
 } from '../../resources/manifests/cron-manifest.ts'
 import { API_ORIGIN, ORIGIN_LABEL } from '../../resources/queue-owner.ts'
 import { isFault } from '../client/api-errors.ts'
-import { notWatched, pollUntil, refOf, whenApplied, withinTimeout, writeChecked } from './resource-edit.ts'
+import {
+  notWatched,
+  pollUntil,
+  refOf,
+  refusalOf,
+  whenApplied,
+  withinTimeout,
+  writeChecked,
+} from './resource-edit.ts'
 
 interface HttpCron extends KubeObject {
   readonly spec: HttpCronSpec
+  readonly status?: HttpCronStatus
 }
 
 type NewCron = Pick<Cron, 'team' | 'name' | 'settings'>
@@ -161,15 +170,29 @@ export class ResourceCronEditor implements CronEditor {
   }
 
   /** @returns the settings that the API server has now; null when the cron is being deleted */
-  async #patch({ team, name }: Cron, { change, check }: CronEdit): Promise<CronSettings | null> {
+  async #patch(cron: Cron, { change, check }: CronEdit): Promise<CronSettings | null> {
+    const { team, name } = cron
     const { writer } = this.#options
     const found = await writer.read(team, name)
     if (found === null || found.metadata.deletionTimestamp !== undefined) return null
     const { spec } = await writeChecked(found, {
-      check: check && (({ spec: current }) => check(settingsOfCronSpec(name, current))),
+      check: check && ((object) => check(settingsInForce(cron, object))),
       write: (object, lock) => writer.patchSpec(refOf(object), { ...specOfCronSettings(change) }, lock),
       read: () => writer.read(team, name),
     })
     return settingsOfCronSpec(name, spec)
+  }
+}
+
+/** What the API shows, and an edit begins with: also where the spec was refused, which only an edit can mend. */
+function settingsInForce({ name, settings }: Cron, object: HttpCron): CronSettings {
+  const asked = settingsOfCronSpec(name, object.spec)
+  switch (refusalOf(object)) {
+    case 'InvalidSpec':
+      return settings
+    case 'QuotaExceeded':
+      return { ...asked, isActive: false }
+    default:
+      return asked
   }
 }

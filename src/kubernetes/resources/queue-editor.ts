@@ -3,16 +3,25 @@ import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { Informer, KubeObject, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import type { HttpQueueSpec } from '../../resources/generated/kinds.ts'
+import type { HttpQueueSpec, HttpQueueStatus } from '../../resources/generated/kinds.ts'
 import { holdsFinalizer, QUEUE_FINALIZER } from '../../resources/finalizers.ts'
 import { pushedQueueResource } from '../../resources/manifests/queue-manifest.ts'
 import { ownerOf, queueKey, queueKeyOf } from '../../resources/queue-owner.ts'
 import { settingsOfSpec, specOfSettings } from '../../resources/queue-spec.ts'
 import { isFault } from '../client/api-errors.ts'
-import { notWatched, pollUntil, refOf, whenApplied, withinTimeout, writeChecked } from './resource-edit.ts'
+import {
+  notWatched,
+  pollUntil,
+  refOf,
+  refusalOf,
+  whenApplied,
+  withinTimeout,
+  writeChecked,
+} from './resource-edit.ts'
 
 interface HttpQueue extends KubeObject {
   readonly spec: HttpQueueSpec
+  readonly status?: HttpQueueStatus
 }
 
 const BY_QUEUE = 'queue'
@@ -102,15 +111,22 @@ export class ResourceQueueEditor implements QueueEditor {
   async #write(queue: Queue, edit: QueueEdit): Promise<QueueSettings> {
     const owner = ownerOf(this.#knownResources(queue))
     if (owner === undefined) return this.#create(queue, edit)
-    if (owner.metadata.deletionTimestamp === undefined) return this.#patch(owner, edit)
+    if (owner.metadata.deletionTimestamp === undefined) return this.#patch(owner, { ...edit, queue })
     throw new EditRefusedError('The queue is being deleted.')
   }
 
-  async #patch(owner: HttpQueue, { change, check }: QueueEdit): Promise<QueueSettings> {
+  async #patch(
+    owner: HttpQueue,
+    { queue, change, check }: QueueEdit & { readonly queue: Queue },
+  ): Promise<QueueSettings> {
     const { writer } = this.#options
     const { namespace, name } = owner.metadata
     const { spec } = await writeChecked(owner, {
-      check: check && (({ spec: current }) => check(settingsOfSpec(current))),
+      // Of a spec that was refused, what was applied earlier is in force, which the API shows.
+      check:
+        check &&
+        ((object) =>
+          check(refusalOf(object) === 'InvalidSpec' ? queue.settings : settingsOfSpec(object.spec))),
       write: (object, lock) => writer.patchSpec(refOf(object), { ...specOfSettings(change) }, lock),
       read: () => writer.read(namespace, name),
     })
@@ -129,7 +145,7 @@ export class ResourceQueueEditor implements QueueEditor {
       // The controller has just created it and the informer does not have it yet.
       const found = await writer.read(team, resource.metadata.name)
       if (found === null || queueKeyOf(found) !== queueKey(team, name)) throw error
-      return this.#patch(found, edit)
+      return this.#patch(found, { ...edit, queue })
     }
   }
 

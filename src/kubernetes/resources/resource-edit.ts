@@ -4,6 +4,7 @@ import { pause } from '../../domain/pause.ts'
 import { isFault } from '../client/api-errors.ts'
 import type { KubeObject, ObjectRef } from '../../ports/kubernetes.ts'
 import type { Clock } from '../../ports/runtime.ts'
+import type { Condition } from '../../resources/generated/kinds.ts'
 
 /** An edit is answered when the engine has applied it, or after this time. */
 const APPLIED_WAIT_MS = 2_000
@@ -30,8 +31,11 @@ export async function withinTimeout<T>(clock: Clock, request: () => Promise<T>):
   }
 }
 
-/** How often a write under a lock is tried: a new status changes the version of an object too. */
-const LOCKED_TRIES_MAX = 3
+/**
+ * How often a write under a lock is tried: a new status changes the version of an object too, and every edit that comes in
+ * between.
+ */
+const LOCKED_TRIES_MAX = 10
 
 /**
  * Checks an object and writes to it while it is as it was checked; without a check, writes without a lock. Throws what the
@@ -60,6 +64,17 @@ export async function writeChecked<T extends KubeObject, Written>(
     }
   }
   throw new EditConflictError(null)
+}
+
+interface ReconciledObject extends KubeObject {
+  readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] }
+}
+
+/** Why the controller did not put the spec in force as it is now; null = it did, or has not seen it yet. */
+export function refusalOf({ metadata, status }: ReconciledObject): string | null {
+  if (status?.observedGeneration !== metadata.generation) return null
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  return ready?.status === 'False' ? ready.reason : null
 }
 
 /** Polls until the condition holds. @returns false after two seconds */

@@ -1,4 +1,4 @@
-import type { Session, SessionCredential, SessionSubject } from '../../domain/access/session.ts'
+import type { Session } from '../../domain/access/session.ts'
 
 /**
  * Sessions of browsers. An id is a secret: it opens what the session stands for, and only its hash is stored. Throws
@@ -6,8 +6,7 @@ import type { Session, SessionCredential, SessionSubject } from '../../domain/ac
  */
 export interface SessionStore {
   open(
-    subject: SessionSubject,
-    credential: SessionCredential,
+    login: Pick<Session, 'subject' | 'credential' | 'openedFor'>,
   ): Promise<{ readonly id: string; readonly session: Session }>
   /** Counts as a use. null = there is no such session, or it has ended. */
   use(id: string): Promise<Session | null>

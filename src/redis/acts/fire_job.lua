@@ -6,8 +6,8 @@ local RESENT_WITHIN = 1000
 -- Makes a delayed job due now. What names it in a minute bucket stays there, and is dropped when its minute comes, since
 -- the record has another due time by then. A job that became due at `asked` or later was fired by the same call when it
 -- was sent before, or is due as asked.
--- Answers 'fired' · 'fired_before' · 'due' (it waits for a slot already) · 'in_flight' · 'not_pending' · 'damaged', and
--- how many queues became runnable.
+-- Answers 'fired' · 'fired_before' · 'due' (it waits for a slot already, or may do so) · 'in_flight' · 'not_pending' ·
+-- 'damaged', and how many queues became runnable.
 function OpenJob.fire(queue, job, now, asked)
   local body = call('HGET', queue.records, job.id)
   if not body then return 'not_pending', 0 end
@@ -15,6 +15,8 @@ function OpenJob.fire(queue, job, now, asked)
   local due = tonumber(Record.due(body))
   local place = OpenJob.place(queue, job, body, now)
   if place ~= 'near set' and place ~= 'bucket' or due <= now then
+    -- If it is ready and listed again, it runs twice; if it is in a bucket, it runs when it was due before.
+    if place == 'unknown' and due > now then return 'due', 0 end
     if due >= asked then return 'fired_before', 0 end
     return place == 'in flight' and 'in_flight' or 'due', 0
   end

@@ -6,24 +6,44 @@
 
 local OpenJob = {}
 
--- A record that was in a minute bucket may be ready by now. While its minute is listed and its time has come, only the
--- ready list tells. The shard's time never passed a due time that is still ahead, unless the clock has jumped back.
-local function is_in_bucket(queue, job, body, now)
-  local function is_listed() return call('LPOS', queue.ready, job.id) end
-  if not Record.is_sound(body) then return not is_listed() end
-  if tonumber(string.sub(body, 16, 16)) < 2 then return false end
-  local due = tonumber(Record.due(body))
-  if not call('ZSCORE', KEYS.minutes, whole(math.floor(due / 60000))) then return false end
-  if due > now and call('HEXISTS', KEYS.clock, CLOCK.jumpsBack) == 0 then return true end
-  return not is_listed()
+-- How far from each end of the ready list a job is looked for.
+local LISTED_WITHIN = 1000
+
+local function ready_or_bucket(queue, job)
+  local is_listed = call('LPOS', queue.ready, job.id, 'MAXLEN', LISTED_WITHIN)
+    or call('LPOS', queue.ready, job.id, 'RANK', -1, 'MAXLEN', LISTED_WITHIN)
+  if is_listed then return 'ready' end
+  return call('LLEN', queue.ready) <= 2 * LISTED_WITHIN and 'bucket' or 'unknown'
 end
 
--- Where a job with this record is: 'in flight', 'suspects', 'near set', 'bucket' or 'ready'.
+-- Whether the shard's time never passed `due`, also before its clock jumped back.
+local function is_ahead(due, now)
+  if due <= now then return false end
+  local known = call('HMGET', KEYS.clock, CLOCK.jumpsBack, CLOCK.notedBack, CLOCK.latestTime)
+  return (known[1] or '0') == (known[2] or '0') and due > tonumber(known[3] or '0')
+end
+
+-- A record that was in a minute bucket may be ready by now. While its minute is listed, only a due time that is still
+-- ahead, or the ready list, tells.
+local function not_near(queue, job, body, now)
+  if not Record.is_sound(body) then return ready_or_bucket(queue, job) end
+  if tonumber(string.sub(body, 16, 16)) < 2 then return 'ready' end
+  local due = tonumber(Record.due(body))
+  if not call('ZSCORE', KEYS.minutes, whole(math.floor(due / 60000))) then return 'ready' end
+  if is_ahead(due, now) then return 'bucket' end
+  return ready_or_bucket(queue, job)
+end
+
+-- Where a job with this record is: 'in flight', 'suspects', 'near set', 'bucket' or 'ready'; 'unknown' is one of the last
+-- two, where the ready list is too long to be looked through.
 function OpenJob.place(queue, job, body, now)
   local slot = call('ZSCORE', queue.inFlight, job.id)
   if slot then return is_waiting(slot) and 'suspects' or 'in flight' end
-  if call('ZSCORE', KEYS.nearSet, queue.localId .. '|' .. job.id) then return 'near set' end
-  return is_in_bucket(queue, job, body, now) and 'bucket' or 'ready'
+  -- A job that was fired while a minute bucket named it is named in the near set as well once that minute is near, under
+  -- the time at which it was due before.
+  local near = call('ZSCORE', KEYS.nearSet, queue.localId .. '|' .. job.id)
+  if near and (not Record.is_sound(body) or tonumber(near) == tonumber(Record.due(body))) then return 'near set' end
+  return not_near(queue, job, body, now)
 end
 
 function OpenJob.live(queue)

@@ -1,4 +1,4 @@
-import type { Actor, AuditEntry } from '../../domain/access/audit-record.ts'
+import type { Actor, AuditedAction, AuditEntry } from '../../domain/access/audit-record.ts'
 import { ALERT_TYPES, type AlertType } from '../../domain/alerts/alert.ts'
 import type { AlertStore, UnreadAlerts } from '../../ports/alerts.ts'
 import type { Engine } from '../client/engine.ts'
@@ -37,7 +37,7 @@ export function createAlertStore(engine: Engine): AlertStore {
   }
 }
 
-function entryOf(alertId: number, action: string, actor: Actor): AuditEntry {
+function entryOf(alertId: number, action: AuditedAction, actor: Actor): AuditEntry {
   return { actor, action, resource: { kind: 'alert', id: alertId, name: null }, before: null, after: null }
 }
 

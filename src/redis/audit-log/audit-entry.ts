@@ -44,7 +44,7 @@ type Encoded = [
   actor: string,
   via: AuditEntry['actor']['via'],
   address: string | null,
-  action: string,
+  action: AuditEntry['action'],
   kind: AuditEntry['resource']['kind'],
   id: number | string | null,
   name: string | null,
@@ -64,9 +64,9 @@ function encodeAuditEntry({ actor, action, resource, before, after }: AuditEntry
  * Reads an entry of the stream: an outcome, the time at which the change was asked for if that is not the entry's own, and
  * the array above. null when it is damaged.
  * @param id `<ms>-<number>`
- * @param shard makes the id unique over the shards of a team
+ * @param lane number of the stream, which makes the id unique within a team
  */
-export function decodeAuditEntry(id: string, shard: number, text: string): AuditRecord | null {
+export function decodeAuditEntry(id: string, lane: number, text: string): AuditRecord | null {
   const [, code = '', askedAt, json] = /^([dru])(\d{13})?(\[.*\])$/s.exec(text) ?? []
   const outcome = OUTCOMES.get(code)
   if (outcome === undefined || json === undefined) return null
@@ -75,7 +75,7 @@ export function decodeAuditEntry(id: string, shard: number, text: string): Audit
       json,
     ) as Encoded
     return {
-      id: `${id}-${shard}`,
+      id: `${id}-${lane}`,
       atMs: Number(askedAt ?? id.slice(0, id.indexOf('-'))),
       outcome,
       actor: { kind: actorKind, name: actor, via, address },

@@ -1,20 +1,25 @@
 import type { AuditRecord } from '../../domain/access/audit-record.ts'
 import type { AuditFilter, AuditLog, AuditQuery } from '../../ports/audit-log.ts'
 import type { Engine } from '../client/engine.ts'
-import type { ShardKeys } from '../layout/keys.ts'
 import { formatCursor, type ListScope, parseCursor } from '../names/list-cursor.ts'
-import { askAudit, closeStaleAudits, settleAudit } from './asked-audit.ts'
+import { askAudit, auditHomeOf, closeStaleAudits, settleAudit } from './asked-audit.ts'
 import { AUDIT_RETENTION_MS, decodeAuditEntry } from './audit-entry.ts'
 
 /** After this many entries, a request answers what it has found, and a cursor. */
 export const EXAMINED_AUDIT_ENTRIES_MAX = 2_000
 const READ_TOGETHER = 500
 
-/** An entry's place in the order of the list: by id, and among equal ids the higher shard first. */
+/** An entry's place in the order of the list: by id, and among equal ids the higher lane first. */
 interface Place {
   readonly ms: number
   readonly number: number
-  readonly shard: number
+  readonly lane: number
+}
+
+/** A stream of a team: that of a shard, numbered as it, or the one of logins and logouts, numbered behind all shards. */
+interface Lane {
+  readonly lane: number
+  readonly key: string
 }
 
 interface Found extends Place {
@@ -52,7 +57,7 @@ async function listAudit(
       }
       examined += 1
       below = entry
-      const record = decodeAuditEntry(`${entry.ms}-${entry.number}`, entry.shard, entry.text)
+      const record = decodeAuditEntry(`${entry.ms}-${entry.number}`, entry.lane, entry.text)
       if (record !== null && record.atMs >= oldestMs && isWanted(record, filter)) records.push(record)
     }
     if (isEnd) return { records, nextCursor: null }
@@ -60,14 +65,14 @@ async function listAudit(
   return { records, nextCursor: formatCursor(scope, placeText(below)) }
 }
 
-/** The newest entries over all shards behind a place; fewer than asked for where one shard has most of them. */
+/** The newest entries over all lanes behind a place; fewer than asked for where one lane has most of them. */
 async function newestBelow(
   engine: Engine,
   team: string,
   below: Place | null,
 ): Promise<{ entries: Found[]; isEnd: boolean }> {
-  const lanes = await Promise.all(engine.shards.map((keys) => readLane(engine, keys, { team, below })))
-  // Behind the last entry of a full lane there may be others of that shard.
+  const lanes = await Promise.all(lanesOf(engine, team).map((lane) => readLane(engine, lane, below)))
+  // Behind the last entry of a full lane there may be others of it.
   const ends = lanes.flatMap((lane) => (lane.length < READ_TOGETHER ? [] : [lane.at(-1) as Found]))
   const horizon = ends.toSorted(newestFirst)[0]
   const entries = lanes
@@ -77,24 +82,22 @@ async function newestBelow(
   return { entries, isEnd: horizon === undefined }
 }
 
-async function readLane(
-  engine: Engine,
-  keys: ShardKeys,
-  { team, below }: { readonly team: string; readonly below: Place | null },
-): Promise<Found[]> {
-  const { shard } = keys
-  const from = below === null ? '+' : `${shard < below.shard ? '' : '('}${below.ms}-${below.number}`
-  const found = await engine.runner.read((redis) =>
-    redis.xrevrange(keys.auditLog(team), from, '-', 'COUNT', READ_TOGETHER),
-  )
+function lanesOf(engine: Engine, team: string): Lane[] {
+  const shards = engine.shards.map((keys) => ({ lane: keys.shard, key: keys.auditLog(team) }))
+  return [...shards, { lane: shards.length, key: auditHomeOf(engine, team).sessionLog(team) }]
+}
+
+async function readLane(engine: Engine, { lane, key }: Lane, below: Place | null): Promise<Found[]> {
+  const from = below === null ? '+' : `${lane < below.lane ? '' : '('}${below.ms}-${below.number}`
+  const found = await engine.runner.read((redis) => redis.xrevrange(key, from, '-', 'COUNT', READ_TOGETHER))
   return found.map(([id, [, text = '']]) => {
     const [ms, number] = id.split('-').map(Number)
-    return { ms: ms ?? 0, number: number ?? 0, shard, text }
+    return { ms: ms ?? 0, number: number ?? 0, lane, text }
   })
 }
 
 function newestFirst(a: Place, b: Place): number {
-  return b.ms - a.ms || b.number - a.number || b.shard - a.shard
+  return b.ms - a.ms || b.number - a.number || b.lane - a.lane
 }
 
 function isWanted(record: AuditRecord, filter: AuditFilter): boolean {
@@ -115,11 +118,11 @@ function scopeOf({ team, filter }: AuditQuery): ListScope {
 }
 
 function placeText(place: Place | null): string {
-  return place === null ? '' : `${place.ms}-${place.number}-${place.shard}`
+  return place === null ? '' : `${place.ms}-${place.number}-${place.lane}`
 }
 
 function placeIn(scope: ListScope, cursor: string): Place | null {
-  const [, ms, number, shard] =
+  const [, ms, number, lane] =
     /^(\d{1,15})-(\d{1,15})-(\d{1,4})$/.exec(parseCursor(scope, cursor) ?? '') ?? []
-  return ms === undefined ? null : { ms: Number(ms), number: Number(number), shard: Number(shard) }
+  return ms === undefined ? null : { ms: Number(ms), number: Number(number), lane: Number(lane) }
 }

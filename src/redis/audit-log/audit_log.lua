@@ -1,6 +1,6 @@
 -- Shared by the steps that write the audit log. Declares `AuditLog`. The stream `auditLog` of a team holds who changed what
--- in this shard, by the time of Redis: '<outcome><JSON array>' in the field `e`; src/redis/audit-log/audit-entry.ts describes
--- the array. Outcome: d done · r refused · u unknown.
+-- in this shard, `sessionLog` who logged in and out, by the time of Redis: '<outcome><JSON array>' in the field `e`;
+-- src/redis/audit-log/audit-entry.ts describes the array. Outcome: d done · r refused · u unknown.
 
 local AuditLog = {}
 

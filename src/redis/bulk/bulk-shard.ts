@@ -19,6 +19,8 @@ import { MOVE_PART } from './pages/page-steps.ts'
 const DUE_MAX = 1_000
 /** How long a turn lasts that its holder does not renew, for it has died. */
 const TURN_MS = 5_000
+/** A piece of work that takes longer renews the turn as it goes on. */
+const RENEW_MS = 1_000
 /** A lost answer is no reason to leave the page to another executor. */
 const RESEND_MS = 2_000
 
@@ -27,8 +29,15 @@ export function createBulkShard(engine: Engine, shard: number, acts: BulkActs): 
   const holder = randomBytes(6).toString('base64url')
   const keys = shardKeys(engine, shard)
   let pages = 0
-  const takeTurn = async (): Promise<boolean> =>
-    (await engine.runner.run(TAKE_TURN.with({ keys, holder, turnMs: TURN_MS }))) === 1
+  let renewAtMs = 0
+  const takeTurn = async (): Promise<boolean> => {
+    const nowMs = engine.runner.redisNowMs(shard)
+    const isOurs = (await engine.runner.run(TAKE_TURN.with({ keys, holder, turnMs: TURN_MS }))) === 1
+    renewAtMs = isOurs ? nowMs + RENEW_MS : 0
+    return isOurs
+  }
+  const keepTurn = async (): Promise<boolean> =>
+    engine.runner.redisNowMs(shard) < renewAtMs || (await takeTurn())
   return {
     shard,
     due: async () => {
@@ -54,7 +63,7 @@ export function createBulkShard(engine: Engine, shard: number, acts: BulkActs): 
       pages += 1
       const nonce = `${holder}.${pages}`
       if (kind === 'whole') return tendBulk(engine, { team, id })
-      await workPart({ engine, acts, shard }, { team, id }, nonce)
+      await workPart({ engine, acts, shard, keepTurn }, { team, id }, nonce)
     },
     redisNowMs: () => engine.runner.redisNowMs(shard),
   }
@@ -64,18 +73,23 @@ interface ShardParts {
   readonly engine: Engine
   readonly acts: BulkActs
   readonly shard: number
+  /** Renews the turn when it is time; false when another executor has it. */
+  keepTurn(): Promise<boolean>
 }
 
-/** Works off one page. Whoever else does so meanwhile has done all of it, or nothing. */
+/**
+ * Works off one page. Whoever else does so meanwhile, as an executor that was frozen and has lost its turn, has done all of
+ * it, or nothing: the step of a page is for one version of the part.
+ */
 async function workPart(parts: ShardParts, ref: BulkRef, nonce: string): Promise<void> {
-  const { engine, shard } = parts
+  const { engine, shard, keepTurn } = parts
   const [part, bulk] = await Promise.all([readPart(engine, shard, ref), readBulk(engine, ref)])
   if (part?.state !== 'running' || bulk === null || bulk.state === 'aborting' || isBulkEnded(bulk.state)) {
     await abortPart(engine, ref, { shard, part })
     return tendBulk(engine, ref)
   }
   const { perJobMs, jobsMax } = await paceOf(engine, { ref, bulk, shard })
-  const isLast = await workPage(parts, { ref, bulk, part, shard, nonce, perJobMs }, jobsMax)
+  const isLast = await workPage(parts, { ref, bulk, part, shard, nonce, perJobMs, keepTurn }, jobsMax)
   if (isLast) await tendBulk(engine, ref)
 }
 
@@ -83,8 +97,9 @@ type PageHead = Omit<BulkPage, keyof CandidatePage>
 
 /** Answers whether it was the last one of the part. */
 async function workPage(parts: ShardParts, head: PageHead, jobsMax: number): Promise<boolean> {
-  const { engine, acts, shard } = parts
+  const { engine, acts, shard, keepTurn } = parts
   for (let limit = jobsMax; limit > 0;) {
+    if (!(await keepTurn())) return false
     // With a smaller limit it is looked for again, so that the next page begins behind the last job of this one.
     const page = { ...head, ...(await findCandidates(engine, { ...head, limit })) }
     const made = await callOf(parts, page)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Actor, AuditEntry } from '../../domain/access/audit-record.ts'
+import { maskedFilter } from '../../domain/access/masking.ts'
 import {
   type Bulk,
   BULK_FAILURE_REASONS,
@@ -134,7 +135,12 @@ function entryOf(
     ...{ actor, action, resource: { kind: 'bulk', id, name: record.action } },
     before: null,
     after: {
-      ...{ action: record.action, filter, ...named, rate: record.ratePerSecond },
+      ...{
+        action: record.action,
+        filter: filter && maskedFilter(filter),
+        ...named,
+        rate: record.ratePerSecond,
+      },
       ...{ matched, is_at_least: isAtLeast },
     },
   }

@@ -1,7 +1,7 @@
 import { reasonOf } from '../../domain/errors.ts'
 import type { MaintenanceWindow } from '../../domain/windows/maintenance-window.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
-import type { Hold, Mutes, WindowSource, WindowStore } from '../../ports/windows.ts'
+import type { Hold, KnownWindows, Mutes, WindowSource, WindowStore } from '../../ports/windows.ts'
 import type { StepRunner } from '../client/step-runner.ts'
 import { WINDOWS_KEY } from '../layout/keys.ts'
 import { formatCursor, parseCursor } from '../names/list-cursor.ts'
@@ -26,7 +26,7 @@ interface CompiledWindowsOptions {
  *
  * `stop` waits for nothing: a read under way still ends, and no other follows.
  */
-export class CompiledWindows implements WindowSource, WindowStore {
+export class CompiledWindows implements WindowSource, WindowStore, KnownWindows {
   readonly #options: CompiledWindowsOptions
   /** As last read; undefined before the first read, null in an installation that never had a window. */
   #version: string | null | undefined
@@ -81,12 +81,16 @@ export class CompiledWindows implements WindowSource, WindowStore {
     return this.#inForce.holds(atMs)
   }
 
+  ofTeam(team: string): readonly MaintenanceWindow[] {
+    return this.#byTeam.get(team) ?? []
+  }
+
   /** Reads first what another process has changed a moment ago. */
   async list({ team, limit, cursor }: Parameters<WindowStore['list']>[0]): ReturnType<WindowStore['list']> {
     const after = cursor === null ? '' : parseCursor(['windows', team], cursor)
     if (after === null) return 'bad_cursor'
     await this.refresh()
-    const rest = (this.#byTeam.get(team) ?? []).filter(({ name }) => name > after)
+    const rest = this.ofTeam(team).filter(({ name }) => name > after)
     const windows = rest.slice(0, limit)
     const last = windows.at(-1)
     const isLast = rest.length <= limit || last === undefined
@@ -95,7 +99,7 @@ export class CompiledWindows implements WindowSource, WindowStore {
 
   async get(team: string, name: string): Promise<MaintenanceWindow | null> {
     await this.refresh()
-    return this.#byTeam.get(team)?.find((window) => window.name === name) ?? null
+    return this.ofTeam(team).find((window) => window.name === name) ?? null
   }
 
   #readAll(hash: Readonly<Record<string, string>>): MaintenanceWindow[] {

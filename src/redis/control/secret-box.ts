@@ -1,5 +1,13 @@
-import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+  type KeyObject,
+} from 'node:crypto'
 
+const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
@@ -9,7 +17,7 @@ export class SecretBox {
 
   /** @param key 32 bytes */
   constructor(key: KeyObject) {
-    if (key.symmetricKeySize !== 32) throw new Error('the installation key has 32 bytes')
+    if (key.symmetricKeySize !== KEY_BYTES) throw new Error('the installation key has 32 bytes')
     this.#key = key
   }
 
@@ -18,6 +26,12 @@ export class SecretBox {
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce)
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
+  }
+
+  /** A box for another purpose, which opens nothing of this one. */
+  boxFor(purpose: string): SecretBox {
+    const key = hkdfSync('sha256', this.#key, '', `punctual ${purpose}`, KEY_BYTES)
+    return new SecretBox(createSecretKey(Buffer.from(key)))
   }
 
   /** Throws when the text was sealed under another key or changed since. */

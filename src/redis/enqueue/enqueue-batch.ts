@@ -18,8 +18,8 @@ export const ENQUEUE = step('enqueue', import.meta.url, {
     ...(['settings', 'settingsUses', 'pushedBuckets', 'teamUsage'] as const),
   ],
   args: [
-    ...(['leaseMs', 'shards', 'shard', 'nonce', 'idempotencyKeysMax', 'newHash', 'newTimeout'] as const),
-    ...(['newJson', 'month', 'monthEndsMs', 'allBytesMax', 'plan'] as const),
+    ...(['leaseMs', 'nonce', 'idempotencyKeysMax', 'newHash', 'newTimeout'] as const),
+    ...(['newJson', 'month', 'monthEndsMs', 'allBytesMax', 'plan', 'numbers'] as const),
   ],
   rows: {
     blocks: { keys: ['jobIndex'], args: ['block'] },
@@ -40,8 +40,15 @@ const DAY_MS = 86_400_000
 /** Tries after our estimate of Redis's day was wrong. */
 const DAY_TRIES_MAX = 3
 
+/** A new job without its request. */
+export interface JobHead extends Omit<NewJob, 'request' | 'duplicate'> {
+  /** null = the queue's. */
+  readonly timeoutSeconds: number | null
+  readonly duplicate: NewJob['duplicate']
+}
+
 export interface PendingPush {
-  readonly job: NewJob
+  readonly head: JobHead
   /** `team/name` */
   readonly field: string
   readonly request: EncodedRequest
@@ -110,20 +117,26 @@ function readReply(
   batch: EnqueueBatch,
   reply: readonly string[],
 ): EnqueueAnswer {
-  engine.runner.noteRedisTime(keys.shard, Number(reply[0]))
-  const outcomes = batch.pushes.map((push, i): EnqueueOutcome => {
-    const at = 2 + i * 3
-    const code = reply[at] as EnqueueOutcome['code']
-    const due = reply[at + 2]
-    const isEnded = code === 'again' && due === '-1'
-    return {
-      code,
-      jobId: Number(reply[at + 1]),
-      queueId: queueIdOf(batch.localIds.get(push.field) ?? '0', keys.shard, engine.shards.length),
-      // A resent push whose job has ended within the resend was due by now.
-      dueMs: isEnded ? Number(reply[0]) : Number(due),
+  const nowMs = Number(reply[0])
+  engine.runner.noteRedisTime(keys.shard, nowMs)
+  const outcomes: EnqueueOutcome[] = []
+  let queue = { field: '', id: 0 }
+  for (let at = 2; at < reply.length; at += 4) {
+    const code = reply[at + 1] as EnqueueOutcome['code']
+    // A resent push whose job has ended within the resend was due by now.
+    const dueMs = code === 'again' && reply[at + 3] === '-1' ? nowMs : Number(reply[at + 3])
+    const jobs = Number(reply[at])
+    for (let i = 0; i < jobs; i += 1) {
+      const push = batch.pushes[outcomes.length]
+      if (push === undefined) throw new Error('enqueue answered more jobs than it was sent')
+      if (push.field !== queue.field) {
+        const localId = batch.localIds.get(push.field) ?? '0'
+        queue = { field: push.field, id: queueIdOf(localId, keys.shard, engine.shards.length) }
+      }
+      const jobId = code === 'dup' ? Number(reply[at + 2]) : engine.jobIds.idOf(keys.shard, push.seq ?? 0, 1)
+      outcomes.push({ code, jobId, queueId: queue.id, dueMs })
     }
-  })
+  }
   return { woken: Number(reply[1]), outcomes }
 }
 
@@ -142,6 +155,12 @@ export class Positions<Key> {
   }
 }
 
+interface Sending {
+  readonly engine: Engine
+  readonly keys: ShardKeys
+  readonly batch: EnqueueBatch
+}
+
 /** What the jobs of a batch need declared, and the jobs themselves in the step's words. */
 interface NamedBatch {
   readonly blocks: Positions<number>
@@ -150,52 +169,95 @@ interface NamedBatch {
   readonly minutes: ReadonlySet<number>
   /** Of all jobs in one text: every argument costs the client, the wire and the script more than its bytes. */
   readonly plan: string
+  readonly numbers: string
   readonly requests: readonly string[]
 }
 
-function nameBatch(batch: EnqueueBatch, nowMs: number): NamedBatch {
+/** Jobs alike in one block. */
+interface Stretch {
+  readonly push: PendingPush
+  readonly block: number
+  readonly marks: string
+  jobs: number
+}
+
+function nameBatch({ engine, keys, batch }: Sending, nowMs: number): NamedBatch {
   const blocks = new Positions<number>()
   const queues = new Positions<string>()
   const teams = new Positions<string>()
   const minutes = new Set<number>()
   const requests: string[] = []
   let plan = ''
-  for (const { job, field, request, seq } of batch.pushes) {
-    for (const minute of minutesOf(job, nowMs)) minutes.add(minute)
-    teams.of(job.team)
-    const { block, field: place } = indexPlace(seq ?? 0)
-    const start = 'delaySeconds' in job.start ? `d${job.start.delaySeconds * 1000}` : `a${job.start.runAtMs}`
-    plan += `${queues.of(field)} ${blocks.of(block)} ${place} ${start} ${job.request.timeoutSeconds ?? ''} `
-    requests.push(request.inline)
-    if (request.large !== '') {
-      plan += 'l'
-      requests.push(request.large)
-    }
-    if (job.idempotency !== null) {
-      plan += 'i'
-      requests.push(`${batch.localIds.get(field)}:${job.idempotency.key}`, job.idempotency.fingerprint)
-    }
-    plan += ';'
+  let numbers = ''
+  let stretch: Stretch | null = null
+  const write = ({ push: { head, field }, block, marks, jobs }: Stretch): void => {
+    for (const minute of minutesOf(head, nowMs)) minutes.add(minute)
+    teams.of(head.team)
+    const { start } = head
+    const startText = 'delaySeconds' in start ? `d${start.delaySeconds * 1000}` : `a${start.runAtMs}`
+    plan += `${queues.of(field)} ${blocks.of(block)} ${jobs} ${startText} ${head.timeoutSeconds ?? ''} ${marks};`
   }
-  return { blocks, queues, teams, minutes, plan, requests }
+  for (const push of batch.pushes) {
+    const { head, field, request } = push
+    const seq = push.seq ?? 0
+    const { block, field: place } = indexPlace(seq)
+    const marks = (request.large === '' ? '' : 'l') + (head.idempotency === null ? '' : 'i')
+    if (
+      stretch !== null &&
+      block === stretch.block &&
+      marks === stretch.marks &&
+      areAlike(push, stretch.push)
+    ) {
+      stretch.jobs += 1
+    } else {
+      if (stretch !== null) write(stretch)
+      stretch = { push, block, marks, jobs: 1 }
+    }
+    numbers += `${place} ${engine.jobIds.idOf(keys.shard, seq, 1)} `
+    requests.push(request.inline)
+    if (request.large !== '') requests.push(request.large)
+    if (head.idempotency !== null) {
+      requests.push(`${batch.localIds.get(field)}:${head.idempotency.key}`, head.idempotency.fingerprint)
+    }
+  }
+  if (stretch !== null) write(stretch)
+  return { blocks, queues, teams, minutes, plan, numbers, requests }
 }
 
-/** The minute buckets this job may go to; none when it is due so soon that it goes straight to the near set. */
-function minutesOf({ start }: NewJob, nowMs: number): number[] {
+function areAlike({ head, field }: PendingPush, other: PendingPush): boolean {
+  return (
+    field === other.field &&
+    head.timeoutSeconds === other.head.timeoutSeconds &&
+    startsAlike(head.start, other.head.start)
+  )
+}
+
+function startsAlike(left: JobHead['start'], right: JobHead['start']): boolean {
+  return 'delaySeconds' in left
+    ? 'delaySeconds' in right && left.delaySeconds === right.delaySeconds
+    : 'runAtMs' in right && left.runAtMs === right.runAtMs
+}
+
+/** The minute buckets such a job may go to; none when it is due so soon that it goes straight to the near set. */
+function minutesOf({ start }: JobHead, nowMs: number): number[] {
   const dueMs = 'delaySeconds' in start ? nowMs + start.delaySeconds * 1000 : start.runAtMs
   return dueMs - nowMs > NEAR_DELAY_SECONDS_MAX * 1000 ? minutesAround(dueMs) : []
 }
 
 function enqueueCall(engine: Engine, keys: ShardKeys, batch: EnqueueBatch): StepCall {
   const nowMs = engine.runner.redisNowMs(keys.shard)
-  const { blocks, queues, teams, minutes, plan, requests } = nameBatch(batch, nowMs)
-  const isKeyed = batch.pushes.some(({ job }) => job.idempotency !== null)
+  const { blocks, queues, teams, minutes, plan, numbers, requests } = nameBatch(
+    { engine, keys, batch },
+    nowMs,
+  )
+  const isKeyed = batch.pushes.some(({ head }) => head.idempotency !== null)
   const { month, nextStartsMs } = batch.ceilings?.month ?? monthOf(nowMs)
   return ENQUEUE.with({
-    ...{ keys, leaseMs: LEASE_MS, shards: engine.shards.length, shard: keys.shard, nonce: batch.nonce },
+    ...{ keys, leaseMs: LEASE_MS, nonce: batch.nonce },
     ...NEW_QUEUE,
     idempotencyKeysMax: IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX,
-    ...{ month, monthEndsMs: nextStartsMs, allBytesMax: batch.ceilings?.memory ?? '', plan, requests },
+    ...{ month, monthEndsMs: nextStartsMs, allBytesMax: batch.ceilings?.memory ?? '' },
+    ...{ plan, numbers, requests },
     blocks: blocks.keys.map((block) => ({ block, jobIndex: keys.jobIndex(block) })),
     days: (isKeyed ? daysAround(nowMs) : []).map((day) => ({
       day,
@@ -220,15 +282,15 @@ function enqueueCall(engine: Engine, keys: ShardKeys, batch: EnqueueBatch): Step
 function auditOf(
   engine: Engine,
   keys: ShardKeys,
-  { push: { job, seq }, position }: { readonly push: PendingPush; readonly position: number },
+  { push: { head, seq }, position }: { readonly push: PendingPush; readonly position: number },
 ) {
-  if (job.duplicate === undefined) return []
-  const { of, actor, changed } = job.duplicate
+  if (head.duplicate === undefined) return []
+  const { of, actor, changed } = head.duplicate
   const newJobId = engine.jobIds.idOf(keys.shard, seq ?? 0, 1)
-  const resource = { kind: 'job', id: of, name: job.queue } as const
+  const resource = { kind: 'job', id: of, name: head.queue } as const
   const after = { job_id: newJobId, ...(changed.length === 0 ? {} : { changed }) }
-  const entry = { actor, action: 'duplicate', resource, before: null, after }
-  const { auditLog, auditEntry, auditMax, auditMs } = audited(engine, keys, { team: job.team, entry })
+  const entry = { actor, action: 'duplicate', resource, before: null, after } as const
+  const { auditLog, auditEntry, auditMax, auditMs } = audited(engine, keys, { team: head.team, entry })
   return [{ auditLog, position, entry: auditEntry, most: auditMax, keptMs: auditMs }]
 }
 

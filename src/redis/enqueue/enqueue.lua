@@ -1,14 +1,15 @@
 #!lua
 -- enqueue: stores a batch of new jobs of one shard. Sent twice, it takes effect once.
--- plan: 'queue index, block index, field, start, timeout, marks;' for each job, with blanks between. start: 'd<ms>' delay,
---       'a<ms>' absolute · timeout: '' = the queue's · marks: l = large, i = idempotent.
+-- plan: 'queue index, block index, jobs, start, timeout, marks;' for each stretch of so many jobs alike, with blanks between.
+--       start: 'd<ms>' delay, 'a<ms>' absolute · timeout: '' = the queue's · marks: l = large, i = idempotent.
+-- numbers: 'field id ' for each job: its place in the block, and its id as text, as making texts of numbers is slow here.
 -- requests: for each job request [, large] [, idempotency field, fingerprint]. request: the request part of the record;
 --       large: its tail for `payloads`.
--- audits: an entry of the audit log for the job at this place of the plan, which somebody asked for.
+-- audits: an entry of the audit log for the job at this position, from 1, which somebody asked for.
 -- newHash, newTimeout and newJson are the settings of a queue that the batch makes. Ceilings are as in lib/quota.lua.
--- Answer 'day' when Redis's day or the one before is not declared, else 'now woken code a b …' with three words a job:
---       ok id due · again id due (due -1: already ended) · dup id due · conflict - - · full - - · moved - - · taken - -
---       draining - - (its queue takes no new jobs)
+-- Answer 'day' when Redis's day or the one before is not declared, else 'now woken jobs code a b …' with four words for as
+--       many jobs in a row:
+--       ok - due · again - due (due -1: already ended) · dup id due (of the earlier job) · conflict - - · full - - · moved - - · taken - - · draining - - (its queue takes no new jobs)
 --       by a quota: pendingJobs - - · storedBytes - - · share - - · jobsPerMonth - -; Redis is nearly full: room - -
 -- Transition: (none) → pending.
 --#include lib/clock
@@ -30,7 +31,6 @@ local audits = ROWS.audits
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
 local now_text = pad13(now)
-local shards, shard = tonumber(ARGV.shards), tonumber(ARGV.shard)
 
 local today, has_yesterday
 if #days > 0 then
@@ -67,26 +67,33 @@ for i, queue in ipairs(queues) do
 end
 
 -- Each block is read once: its owner and the entries of this batch's jobs.
-local jobs, block_fields = {}, {}
-for queue, block, field, start, ms, timeout, marks in
+local stretches, block_fields = {}, {}
+local all_fields, all_ids, read = {}, {}, 0
+for field, id in string.gmatch(ARGV.numbers, '(%d+) (%d+) ') do
+  read = read + 1
+  all_fields[read], all_ids[read] = field, id
+end
+read = 0
+for queue, block, jobs, start, ms, timeout, marks in
   string.gmatch(ARGV.plan, '(%d+) (%d+) (%d+) (%a)(%S+) (%d*) (%a*);')
 do
-  local job = {
-    queue = queues[tonumber(queue)], block = tonumber(block), field = field,
-    start = start, ms = tonumber(ms), timeout = timeout, marks = marks,
-  }
-  jobs[#jobs + 1] = job
-  local fields = block_fields[job.block]
+  local fields, ids = block_fields[block], {}
   if not fields then
     fields = { INDEX.owner }
-    block_fields[job.block] = fields
+    block_fields[block] = fields
   end
-  fields[#fields + 1] = field
-  job.place = #fields
+  local places = #fields
+  for i = 1, tonumber(jobs) do fields[places + i], ids[i] = all_fields[read + i], all_ids[read + i] end
+  read = read + #ids
+  stretches[#stretches + 1] = {
+    queue = queues[tonumber(queue)], block = block, fields = fields, places = places, ids = ids,
+    start = start, ms = tonumber(ms), timeout = timeout,
+    is_large = string.find(marks, 'l', 1, true), is_keyed = string.find(marks, 'i', 1, true),
+  }
 end
 local is_taken, found_fields = {}, {}
 for block, fields in pairs(block_fields) do
-  local found = call('HMGET', blocks[block].jobIndex, unpack(fields))
+  local found = call('HMGET', blocks[tonumber(block)].jobIndex, unpack(fields))
   is_taken[block] = (found[1] or ARGV.nonce) ~= ARGV.nonce
   found_fields[block] = found
 end
@@ -107,36 +114,50 @@ end
 local answer, index_fields, idem_fields = { now_text, 0 }, {}, {}
 local near, buckets = {}, {}
 
-local function place(queue, id, due)
-  if due <= now then
-    queue.ready_ids[#queue.ready_ids + 1] = id
-    return 0
-  end
+-- What the jobs of a stretch have in common: when they are due, how their records begin, and the bucket of their minute.
+local function begin(stretch)
+  local queue = stretch.queue
+  local due = stretch.start == 'd' and now + stretch.ms or math.max(now, stretch.ms)
   local minute = math.floor(due / 60000)
+  stretch.is_due = due <= now
   if due - now > 60000 and minutes[minute] then
     buckets[minute] = buckets[minute] or {}
-    table.insert(buckets[minute], queue.localId .. '|' .. id .. '|' .. string.format('%.0f', due - minute * 60000))
-    return 2
+    stretch.later, stretch.tail = buckets[minute], '|' .. string.format('%.0f', due - minute * 60000)
   end
-  table.insert(near, pad13(due))
-  table.insert(near, queue.localId .. '|' .. id)
-  return 0
+  stretch.due_text = due == now and now_text or pad13(due)
+  local flags = (stretch.later and 2 or 0) + (stretch.is_large and 1 or 0)
+  local timeout = stretch.timeout == '' and queue.timeout or string.format('%03d', stretch.timeout)
+  local lag = due > now and string.format('%.0f', due - now) or ''
+  stretch.head = stretch.due_text .. '10' .. flags .. timeout .. queue.hash .. lag .. '|'
+  index_fields[stretch.block] = index_fields[stretch.block] or {}
+  stretch.indexed = index_fields[stretch.block]
 end
 
-local function plan(job)
-  local queue, block, request = job.queue, job.block, next_arg()
-  local large, field, fingerprint
-  if job.marks ~= '' then
-    large = string.find(job.marks, 'l', 1, true) and next_arg()
-    if string.find(job.marks, 'i', 1, true) then field, fingerprint = next_arg(), next_arg() end
+-- Lists are filled by index: table.insert takes twice as long, and this is done for each job.
+local function place(stretch, id)
+  local queue = stretch.queue
+  if stretch.is_due then
+    queue.ready_ids[#queue.ready_ids + 1] = id
+  elseif stretch.later then
+    stretch.later[#stretch.later + 1] = queue.localId .. '|' .. id .. stretch.tail
+  else
+    local n = #near
+    near[n + 1], near[n + 2] = stretch.due_text, queue.localId .. '|' .. id
   end
+end
+
+-- The next job of a stretch, from 1.
+local function plan(stretch, i)
+  local queue, block, request = stretch.queue, stretch.block, next_arg()
+  local large = stretch.is_large and next_arg()
+  local field, fingerprint
+  if stretch.is_keyed then field, fingerprint = next_arg(), next_arg() end
   if queue.moved then return 'moved', '-', '-' end
   if is_taken[block] then return 'taken', '-', '-' end
-  local seq = tonumber(blocks[block].block) * 128 + tonumber(job.field)
-  local id = string.format('%.0f', seq * 16 * shards + shard)
-  if found_fields[block][job.place] then
+  local id, index_place = stretch.ids[i], stretch.places + i
+  if found_fields[block][index_place] then
     local body = call('HGET', queue.records, id)
-    return 'again', id, body and Record.due(body) or '-1'
+    return 'again', '-', body and Record.due(body) or '-1'
   end
   if field then
     local found = earlier_push(field)
@@ -149,45 +170,46 @@ local function plan(job)
     if idem_size >= tonumber(ARGV.idempotencyKeysMax) and not queue.is_draining then return 'full', '-', '-' end
   end
   if queue.is_draining then return 'draining', '-', '-' end
-  local refusal = Quota.admit(KEYS.teamUsage, queue.team, HEAD_BYTES + #request + (large and #large or 0))
+  local bytes = #request + (large and #large or 0)
+  local refusal = Quota.admit(KEYS.teamUsage, queue.team, HEAD_BYTES + bytes)
   if refusal then return refusal, '-', '-' end
-  if field then idem_size = idem_size + 1 end
-  local due = job.start == 'd' and now + job.ms or math.max(now, job.ms)
-  local due_text = due == now and now_text or pad13(due)
-  local flags = place(queue, id, due) + (large and 1 or 0)
-  local timeout = job.timeout == '' and queue.timeout or string.format('%03d', job.timeout)
-  local lag = due > now and string.format('%.0f', due - now) or ''
-  local head = due_text .. '10' .. flags .. timeout .. queue.hash .. lag .. '|'
-  local body = head .. request
-  -- By index: table.insert takes twice as long, and this is done for each job.
-  local bodies, count = queue.bodies, queue.count
-  bodies[count * 2 + 1], bodies[count * 2 + 2] = id, body
-  queue.bytes = queue.bytes + #body + (large and #large or 0)
+  if not stretch.head then begin(stretch) end
+  place(stretch, id)
+  local bodies, count, indexed = queue.bodies, queue.count, stretch.indexed
+  bodies[count * 2 + 1], bodies[count * 2 + 2] = id, stretch.head .. request
+  queue.bytes = queue.bytes + #stretch.head + bytes
+  queue.count = count + 1
   if large then
+    local seq = tonumber(blocks[tonumber(block)].block) * 128 + tonumber(stretch.fields[index_place])
     table.insert(queue.large, string.format('%.0f', seq))
     table.insert(queue.large, large)
   end
-  queue.count = count + 1
-  local indexed = index_fields[block]
-  if not indexed then
-    indexed = {}
-    index_fields[block] = indexed
-  end
   local n = #indexed
-  indexed[n + 1], indexed[n + 2] = job.field, queue.localId
+  indexed[n + 1], indexed[n + 2] = stretch.fields[index_place], queue.localId
   if field then
-    seen_keys[field] = fingerprint .. ' ' .. id .. ' ' .. due_text
+    idem_size = idem_size + 1
+    seen_keys[field] = fingerprint .. ' ' .. id .. ' ' .. stretch.due_text
     table.insert(idem_fields, field)
     table.insert(idem_fields, seen_keys[field])
   end
-  return 'ok', id, due_text
+  return 'ok', '-', stretch.due_text
 end
 
-for _, job in ipairs(jobs) do
-  local code, a, b = plan(job)
-  local n = #answer
-  answer[n + 1], answer[n + 2], answer[n + 3] = code, a, b
-  job.is_new = code == 'ok'
+local position, is_made = 0, {}
+local last_code, last_due
+for _, stretch in ipairs(stretches) do
+  for i = 1, #stretch.ids do
+    local code, id, due = plan(stretch, i)
+    local n = #answer
+    if code == last_code and due == last_due and id == '-' then
+      answer[n - 3] = answer[n - 3] + 1
+    else
+      answer[n + 1], answer[n + 2], answer[n + 3], answer[n + 4] = 1, code, id, due
+      last_code, last_due = code, due
+    end
+    position = position + 1
+    if #audits > 0 then is_made[position] = code == 'ok' end
+  end
 end
 
 -- Writes that cannot fail: records, places, ring; the index and the idempotency keys last, when their jobs are in place.
@@ -226,12 +248,14 @@ for _, queue in ipairs(queues) do
   end
 end
 -- From here on a resend finds the jobs done.
-for block, fields in pairs(index_fields) do call('HSET', blocks[block].jobIndex, INDEX.owner, ARGV.nonce, unpack(fields)) end
+for block, fields in pairs(index_fields) do
+  call('HSET', blocks[tonumber(block)].jobIndex, INDEX.owner, ARGV.nonce, unpack(fields))
+end
 if #idem_fields > 0 then
   call('HSET', today, unpack(idem_fields))
   call('EXPIREAT', today, (math.floor(now / 86400000) + 2) * 86400)
 end
 for _, audit in ipairs(audits) do
-  if jobs[tonumber(audit.position)].is_new then AuditLog.write(audit.auditLog, audit.entry, audit.most, audit.keptMs) end
+  if is_made[tonumber(audit.position)] then AuditLog.write(audit.auditLog, audit.entry, audit.most, audit.keptMs) end
 end
 return table.concat(answer, ' ')

@@ -6,7 +6,7 @@ import {
   STORE_DEADLINE_MS,
 } from '../../domain/limits.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
-import type { JobIntake, NewJob, PushResult } from '../../ports/jobs.ts'
+import type { JobIntake, NewJob, PushEnd, PushResult } from '../../ports/jobs.ts'
 import { createSequence, type Sequence } from './sequence.ts'
 import { enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-batch.ts'
 import { hintWake, shardOfQueue, type Engine } from '../client/engine.ts'
@@ -22,12 +22,35 @@ const PUSH_TRIES_MAX = 4
 const HINTED_DELAY_MS = 1_000
 
 interface Waiting extends PendingPush {
-  readonly deadlineMs: number
+  readonly group: PushGroup
+  /** In the group. */
+  readonly place: number
   tries: number
   /** A quota has refused it: its next try, with a new reading, is the last. */
   isLastTry: boolean
-  resolve(result: PushResult): void
-  reject(error: unknown): void
+}
+
+/** Pushes that are answered together: one promise, whatever their number. */
+class PushGroup {
+  readonly deadlineMs: number
+  readonly ends: PushEnd[]
+  readonly #done: (ends: readonly PushEnd[]) => void
+  #left: number
+
+  constructor(size: number, deadlineMs: number, done: (ends: readonly PushEnd[]) => void) {
+    this.deadlineMs = deadlineMs
+    this.ends = Array<PushEnd>(size)
+    this.#left = size
+    this.#done = done
+  }
+
+  /** The first end of a push counts. */
+  end(place: number, end: PushEnd): void {
+    if (this.ends[place] !== undefined) return
+    this.ends[place] = end
+    this.#left -= 1
+    if (this.#left === 0) this.#done(this.ends)
+  }
 }
 
 /**
@@ -47,14 +70,50 @@ export function createJobIntake(
   const nowMs = () => options.nowMs()
   const quotas = options.quotas ?? null
   const lanes = engine.shards.map((keys) => new Lane({ engine, keys, names, nonce, quotas, nowMs }))
-  return {
-    push: (job) => {
-      const keys = shardOfQueue(engine, job.team, job.queue)
-      const lane = lanes[keys.shard]
-      if (lane === undefined) throw new Error(`no lane for shard ${keys.shard}`)
-      return lane.push(job)
-    },
+
+  function start(jobs: readonly NewJob[], done: (ends: readonly PushEnd[]) => void): void {
+    const group = new PushGroup(jobs.length, nowMs() + STORE_DEADLINE_MS, done)
+    let to: { team: string; queue: string; field: string; lane: Lane } | null = null
+    for (const [place, job] of jobs.entries()) {
+      // Most jobs of a group are for the queue of the one before.
+      if (to === null || job.queue !== to.queue || job.team !== to.team) {
+        const { team, queue } = job
+        to = {
+          team,
+          queue,
+          field: nameField(team, queue),
+          lane: laneOf(shardOfQueue(engine, team, queue).shard),
+        }
+      }
+      to.lane.add(job, to.field, { group, place })
+    }
   }
+
+  function laneOf(shard: number): Lane {
+    const lane = lanes[shard]
+    if (lane === undefined) throw new Error(`no lane for shard ${shard}`)
+    return lane
+  }
+
+  return {
+    push: (job) =>
+      new Promise((resolve, reject) => {
+        start([job], answerOne(resolve, reject))
+      }),
+    pushAll: (jobs) =>
+      jobs.length === 0 ? Promise.resolve([]) : new Promise((resolve) => start(jobs, resolve)),
+  }
+}
+
+function answerOne(resolve: (result: PushResult) => void, reject: (fault: unknown) => void) {
+  return ([end]: readonly PushEnd[]): void => {
+    if (end?.status === 'failed') reject(end.fault)
+    else if (end !== undefined) resolve(end)
+  }
+}
+
+function fail(push: Waiting, fault: unknown): void {
+  push.group.end(push.place, { status: 'failed', fault })
 }
 
 interface LaneOptions {
@@ -85,24 +144,19 @@ class Lane {
     this.#sequence = createSequence(options.engine, options.keys)
   }
 
-  push(job: NewJob): Promise<PushResult> {
+  add(job: NewJob, field: string, { group, place }: Pick<Waiting, 'group' | 'place'>): void {
     if (this.#waiting.length >= INTAKE_WAITING_MAX) {
-      return Promise.reject(new StoreUnavailableError('Too many pushes are waiting for Redis'))
+      const fault = new StoreUnavailableError('Too many pushes are waiting for Redis')
+      group.end(place, { status: 'failed', fault })
+      return
     }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({
-        job,
-        field: nameField(job.team, job.queue),
-        request: encodeRequest(job.request),
-        seq: null,
-        deadlineMs: this.#options.nowMs() + STORE_DEADLINE_MS,
-        tries: 0,
-        isLastTry: false,
-        resolve,
-        reject,
-      })
-      this.#startFlush()
-    })
+    const { team, queue, start, idempotency, duplicate } = job
+    const { timeoutSeconds } = job.request
+    // Without the request, which its encoding replaces: thousands may wait.
+    const head = { team, queue, start, idempotency, duplicate, timeoutSeconds }
+    const request = encodeRequest(job.request)
+    this.#waiting.push({ head, field, request, seq: null, group, place, tries: 0, isLastTry: false })
+    this.#startFlush()
   }
 
   #startFlush(): void {
@@ -123,7 +177,9 @@ class Lane {
     try {
       await this.#enqueue(batch)
     } catch (error) {
-      for (const push of batch) push.reject(error)
+      // What was answered before keeps its answer, and what was put back is answered by a later flush.
+      const putBack = new Set(this.#waiting)
+      for (const push of batch) if (!putBack.has(push)) fail(push, error)
     }
   }
 
@@ -131,15 +187,16 @@ class Lane {
   #withoutExpired(batch: readonly Waiting[]): Waiting[] {
     const nowMs = this.#options.nowMs()
     return batch.filter((push) => {
-      const isExpired = push.deadlineMs <= nowMs
-      if (isExpired) push.reject(new StoreUnavailableError('Redis did not answer in time'))
+      const isExpired = push.group.deadlineMs <= nowMs
+      if (isExpired) fail(push, new StoreUnavailableError('Redis did not answer in time'))
       return !isExpired
     })
   }
 
   /** Never 0, which would mean no deadline. */
   #remainingMs(pushes: readonly Waiting[]): number {
-    return Math.max(1, Math.min(...pushes.map((push) => push.deadlineMs)) - this.#options.nowMs())
+    const deadlineMs = pushes.reduce((first, { group }) => Math.min(first, group.deadlineMs), Infinity)
+    return Math.max(1, deadlineMs - this.#options.nowMs())
   }
 
   #takeBatch(): Waiting[] {
@@ -194,7 +251,7 @@ class Lane {
     for (const push of batch) {
       if (localIds.has(push.field)) placed.push(push)
       else if (overQuota.has(push.field)) this.#refuse({ ...push, isLastTry: true }, 'queues')
-      else push.resolve({ status: 'too_many_queues' })
+      else push.group.end(push.place, { status: 'too_many_queues' })
     }
     const unnumbered = placed.filter((push) => push.seq === null)
     const numbers = await this.#sequence.take(unnumbered.length, this.#remainingMs(batch))
@@ -217,22 +274,22 @@ class Lane {
   #ceilingsFor(pushes: readonly Waiting[]): Promise<ShardCeilings | null> {
     const { quotas, keys } = this.#options
     if (quotas === null) return Promise.resolve(null)
-    const teams = new Set(pushes.map(({ job }) => job.team))
-    const lastTries = new Set(pushes.filter(({ isLastTry }) => isLastTry).map(({ job }) => job.team))
+    const teams = new Set(pushes.map(({ head }) => head.team))
+    const lastTries = new Set(pushes.filter(({ isLastTry }) => isLastTry).map(({ head }) => head.team))
     return quotas.ceilings(keys.shard, [...teams], lastTries)
   }
 
   /** Tries once more with a new reading, as usage may have dropped since the old one. */
   #refuse(push: Waiting, quota: MetQuota | 'room'): void {
-    const isOver = push.isLastTry || this.#options.quotas?.isWorthAnotherLook(push.job.team) !== true
+    const isOver = push.isLastTry || this.#options.quotas?.isWorthAnotherLook(push.head.team) !== true
     if (!isOver) {
       push.isLastTry = true
       this.#waiting.push(push)
     } else if (quota === 'room') {
-      push.reject(new StorageFullError())
+      fail(push, new StorageFullError())
     } else {
       this.#options.engine.metrics.refusedByQuota(quota)
-      push.resolve({ status: 'over_quota', quota })
+      push.group.end(push.place, { status: 'over_quota', quota })
     }
   }
 
@@ -243,23 +300,23 @@ class Lane {
       case 'ok':
       case 'again':
       case 'dup':
-        return push.resolve({
+        return push.group.end(push.place, {
           status: outcome.code === 'dup' ? 'repeated' : 'created',
           jobId: outcome.jobId,
           queueId: outcome.queueId,
           scheduledAtMs: outcome.dueMs,
         })
       case 'draining':
-        return push.resolve({ status: 'queue_draining', queue: push.job.queue })
+        return push.group.end(push.place, { status: 'queue_draining', queue: push.head.queue })
       case 'conflict':
-        return push.resolve({ status: 'idempotency_conflict' })
+        return push.group.end(push.place, { status: 'idempotency_conflict' })
       case 'full':
-        return push.resolve({ status: 'idempotency_full' })
+        return push.group.end(push.place, { status: 'idempotency_full' })
       case 'moved':
         this.#options.names.forget(push.field)
         return this.#tryAgain(push)
       case 'taken':
-        this.#sequence.dropBlock()
+        this.#sequence.dropBlocks()
         push.seq = null
         return this.#tryAgain(push)
       case 'room':
@@ -274,7 +331,7 @@ class Lane {
   #tryAgain(push: Waiting): void {
     push.tries += 1
     if (push.tries >= PUSH_TRIES_MAX) {
-      push.reject(new StoreUnavailableError('The queue is being deleted and created again'))
+      fail(push, new StoreUnavailableError('The queue is being deleted and created again'))
       return
     }
     this.#waiting.push(push)
@@ -282,7 +339,7 @@ class Lane {
 }
 
 function isDueVerySoon(push: Waiting, redisNowMs: number): boolean {
-  const { start } = push.job
+  const { start } = push.head
   if ('runAtMs' in start) return start.runAtMs <= redisNowMs + HINTED_DELAY_MS
   return start.delaySeconds > 0 && start.delaySeconds * 1000 <= HINTED_DELAY_MS
 }

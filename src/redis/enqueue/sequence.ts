@@ -5,7 +5,7 @@ import type { ShardKeys } from '../layout/keys.ts'
 
 export const RESERVE_IDS = step('reserve_ids', import.meta.url, {
   keys: ['jobBlock'],
-  args: ['highestBlock'],
+  args: ['highestBlock', 'blocks'],
 })
 
 /** Job sequence numbers of one shard, taken from blocks reserved for this process. */
@@ -13,12 +13,14 @@ export interface Sequence {
   next(resendForMs: number): Promise<number>
   /** As many numbers as asked for. */
   take(count: number, resendForMs: number): Promise<number[]>
-  /** The block turned out to be another's: never use it again. */
-  dropBlock(): void
+  /** A block turned out to be another's: never use it again, nor those reserved with it. */
+  dropBlocks(): void
 }
 
-/** The next block is reserved while this many numbers are left, so that a flush seldom waits for it. */
-const RESERVE_AHEAD = ID_BLOCK / 2
+/** Reserved at a time, so that a process under load asks seldom. */
+const BLOCKS_RESERVED = 4
+/** The next ones are reserved while this many numbers are left, so that a flush seldom waits for them. */
+const RESERVE_AHEAD = (ID_BLOCK * BLOCKS_RESERVED) / 2
 
 export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
   let next = 0
@@ -28,25 +30,26 @@ export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
   let opening: Promise<void> | null = null
 
   async function reserve(resendForMs: number): Promise<number> {
-    const answer = await engine.runner.run(RESERVE_IDS.with({ keys, highestBlock }), resendForMs)
-    highestBlock = Math.max(highestBlock, Number(answer))
-    return Number(answer)
+    const call = RESERVE_IDS.with({ keys, highestBlock, blocks: BLOCKS_RESERVED })
+    const block = Number(await engine.runner.run(call, resendForMs))
+    highestBlock = Math.max(highestBlock, block + BLOCKS_RESERVED - 1)
+    return block
   }
 
-  async function openBlock(resendForMs: number): Promise<void> {
+  async function openBlocks(resendForMs: number): Promise<void> {
     const block = (await following) ?? (await reserve(resendForMs))
     following = null
     // Number 0 is left out: a job_id of 0 would pass for none.
     next = Math.max(1, block * ID_BLOCK)
-    end = (block + 1) * ID_BLOCK
+    end = (block + BLOCKS_RESERVED) * ID_BLOCK
   }
 
   async function take(count: number, resendForMs: number): Promise<number[]> {
     const taken: number[] = []
     while (taken.length < count) {
-      // Callers that arrive while a block is being opened wait for it: a second opening would give its numbers twice.
+      // Callers that arrive while blocks are being opened wait for them: a second opening would give their numbers twice.
       while (next >= end) {
-        opening ??= openBlock(resendForMs).finally(() => {
+        opening ??= openBlocks(resendForMs).finally(() => {
           opening = null
         })
         await opening
@@ -61,7 +64,7 @@ export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
   return {
     next: async (resendForMs) => (await take(1, resendForMs))[0] as number,
     take,
-    dropBlock: () => {
+    dropBlocks: () => {
       next = end
     },
   }

@@ -1,4 +1,5 @@
--- Shared by the steps on finished chains. Declares `Blocks`. Wants the keys `meta`, `history` and `blocks`.
+-- Shared by the steps on finished chains. Declares `Blocks`. A queue is a table of its keys: `meta`,
+-- `history` and `blocks`.
 --
 -- Every chain that enters a history has an ordinal there, from 0 on, for good: `trimmed` counts those that have left it at
 -- the old end, and the oldest one left has that ordinal. Block n seals the ordinals 256 n to 256 n + 255; the list holds
@@ -17,19 +18,19 @@ end
 -- Where a history stands: `trimmed`, `stop` (the ordinal of the next chain), `first` and `sealed` (number of the oldest
 -- block, and how many there are). `fits` is false when the blocks are not those of these chains: an earlier version, which
 -- knows of no blocks, has trimmed the history.
-function Blocks.look()
-  local trimmed = tonumber(call('HGET', KEYS.meta, QUEUE.trimmed) or '0')
-  local oldest = call('LINDEX', KEYS.blocks, -1)
+function Blocks.look(queue)
+  local trimmed = tonumber(call('HGET', queue.meta, QUEUE.trimmed) or '0')
+  local oldest = call('LINDEX', queue.blocks, -1)
   local look = {
     trimmed = trimmed,
-    stop = trimmed + call('LLEN', KEYS.history),
+    stop = trimmed + call('LLEN', queue.history),
     first = math.floor(trimmed / CHAINS),
-    sealed = call('LLEN', KEYS.blocks),
+    sealed = call('LLEN', queue.blocks),
     fits = true,
   }
   if oldest then
     local _, root = Blocks.head(oldest)
-    look.fits = call('LINDEX', KEYS.history, Blocks.place(look, look.first)) == root
+    look.fits = call('LINDEX', queue.history, Blocks.place(look, look.first)) == root
   end
   return look
 end

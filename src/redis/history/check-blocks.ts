@@ -1,4 +1,6 @@
+import { hostOf } from '../../domain/jobs/job-match.ts'
 import { HISTORY_BLOCK_CHAINS } from '../../domain/limits.ts'
+import { QUEUE } from '../layout/fields.ts'
 import { unlessDamaged } from '../chains/chain-reader.ts'
 import type { Engine } from '../client/engine.ts'
 import { decodeFinished, type FinishedRecord } from '../layout/finished-record.ts'
@@ -15,13 +17,15 @@ import {
   type Span,
 } from './blocks/block.ts'
 import { mayHold } from './blocks/key-filter.ts'
-import { readBlocks, readHistory } from './history-reads.ts'
+import { matchBlocks } from './blocks/block-reads.ts'
+import { lookAtHistory, readChains } from './history-reads.ts'
 
 /** Who checks, and is told what is wrong. */
 export interface BlockCheck {
   readonly engine: Engine
   readonly keys: ShardKeys
   find(key: string, message: string): void
+  findMiscount(key: string, message: string): void
 }
 
 export interface BlockSums {
@@ -35,8 +39,11 @@ export interface BlockSums {
 export async function checkBlocks(look: BlockCheck, localId: string): Promise<BlockSums | null> {
   const { engine, keys, find } = look
   const { blocks: key } = keys.queue(localId)
-  const { oldest, stop, sealedTo } = await readHistory(engine, { keys, localId }, [])
-  const count = await engine.runner.read((redis) => redis.llen(key))
+  const { oldest, stop, sealedTo } = await lookAtHistory(engine, { keys, localId })
+  const { meta } = keys.queue(localId)
+  const [count, [buriedText, beyondText]] = await engine.runner.read((redis) =>
+    Promise.all([redis.llen(key), redis.hmget(meta, QUEUE.buried, QUEUE.beyondKept)]),
+  )
   if (count === 0) return null
   if (sealedTo === oldest || sealedTo > stop) {
     find(key, 'has blocks of other chains than the history')
@@ -45,18 +52,30 @@ export async function checkBlocks(look: BlockCheck, localId: string): Promise<Bl
   const newest = sealedTo / HISTORY_BLOCK_CHAINS - 1
   let [below, bytes, beyondKept] = [newest + 1, 0, 0]
   while (below > blockPlace(oldest).number) {
-    const { from, texts } = await readBlocks(engine, { keys, localId }, below)
-    if (texts.length === 0) break
-    for (const [i, text] of texts.entries()) {
+    const found = await matchBlocks(engine, { keys, localId }, { below, query: null })
+    if (found === null) break
+    for (const { number, text } of found.blocks) {
       const block = decodeBlock(text)
-      if (block === null) find(key, `has the block ${from - i}, which cannot be read`)
-      else await checkBlock(look, { localId, number: from - i, block })
+      if (block === null) find(key, `has the block ${number}, which cannot be read`)
+      else await checkBlock(look, { localId, number, block })
       bytes += block?.bytes ?? 0
-      if (newest - (from - i) >= KEPT_BLOCKS) beyondKept += block?.bytes ?? 0
+      if (newest - number >= KEPT_BLOCKS) beyondKept += block?.bytes ?? 0
     }
-    below = from + 1 - texts.length
+    below = found.last
   }
-  return { weight: bytes + count * BLOCK_BYTES, beyondKept }
+  const buried = Number(buriedText ?? 0)
+  const left = bytes - buried
+  if (left < 0) look.findMiscount(meta, `counts ${buried} bytes as deleted of blocks with ${bytes}`)
+  if (Number(beyondText ?? beyondKept) !== beyondKept)
+    look.findMiscount(
+      meta,
+      `counts ${beyondText} bytes of blocks beyond the kept ones; there are ${beyondKept}`,
+    )
+  const buriedBeyond = Math.floor((buried * Math.max(0, count - KEPT_BLOCKS)) / count)
+  return {
+    weight: left + count * BLOCK_BYTES,
+    beyondKept: Math.max(0, Math.min(beyondKept - buriedBeyond, left)),
+  }
 }
 
 async function checkBlock(
@@ -64,8 +83,8 @@ async function checkBlock(
   { localId, number, block }: { readonly localId: string; readonly number: number; readonly block: Block },
 ): Promise<void> {
   const from = number * HISTORY_BLOCK_CHAINS
-  const span = { from, to: from + HISTORY_BLOCK_CHAINS, picks: null }
-  const { entries } = await readHistory(engine, { keys, localId }, [span])
+  const to = from + HISTORY_BLOCK_CHAINS
+  const { entries } = await readChains(engine, { keys, localId }, { from, to })
   for (const { ordinal, root, text } of entries) {
     const record = unlessDamaged(
       () => (text === null ? null : decodeFinished(text)),
@@ -83,6 +102,7 @@ function covers(block: Block, offset: number, record: FinishedRecord): boolean {
   return (
     listed.join() === (code === PLAIN_CODE ? '' : code) &&
     blockKeysOf(record).every((key) => mayHold(block.keys, key)) &&
+    (!block.hasPlainHosts || record.request.url.includes(hostOf(record.request.url))) &&
     record.attempts.every(
       (attempt) =>
         isIn(attempt.createdAtMs, block.created) &&

@@ -10,7 +10,7 @@ import { splitNameField, type ShardKeys } from '../layout/keys.ts'
 import { lookAtShard, type MemoryLook } from '../quotas/usage-reader.ts'
 import { BLOCK_BYTES, blockPlace } from './blocks/block.ts'
 import { chainEndMs, forgetBlocks, forgetChains, TRIM_AGE_MS_MIN } from './finished-chains.ts'
-import { readHistory } from './history-reads.ts'
+import { lookAtHistory, readChains } from './history-reads.ts'
 
 /** From this part of maxmemory on, finished chains give way to jobs: before intake stops at nine tenths. */
 const MEMORY_PART_MAX = 0.85
@@ -123,11 +123,11 @@ async function dropOldest(
   keys: ShardKeys,
   { team, localId }: LargeHistory,
 ): Promise<boolean> {
-  const { oldest, stop, sealedTo } = await readHistory(engine, { keys, localId }, [])
+  const { oldest, stop, sealedTo } = await lookAtHistory(engine, { keys, localId })
   if (stop === 0) await forgetBlocks(engine, keys, { team, localId })
   const end = (blockPlace(oldest).number + 1) * HISTORY_BLOCK_CHAINS
   if (end > sealedTo || stop - end < engine.retention.finishedChainsKept) return false
-  const { entries } = await readHistory(engine, { keys, localId }, [{ from: oldest, to: end, picks: null }])
+  const { entries } = await readChains(engine, { keys, localId }, { from: oldest, to: end })
   const ageMs = engine.runner.redisNowMs(keys.shard) - chainEndMs(entries[0]?.text ?? null)
   if (entries.length === 0 || entries.length > TRIM_BATCH_MAX || ageMs < TRIM_AGE_MS_MIN) return false
   const roots = entries.map(({ root }) => root)

@@ -9,34 +9,44 @@ import { sealHistory } from './sealer.ts'
 
 /**
  * Looks after the histories that finishes found grown, beside the finishes and never in their way: seals blocks, and drops
- * what exceeds the budget or a cron's count. Owns: which queues are being looked after, and which rest because nothing
- * was to be done for them, or what is too much of theirs is too young to go.
+ * what exceeds the budget or a cron's count. Owns: which queues are being looked after, which of these have grown
+ * meanwhile, which are not trimmed for a while because nothing was to be done for them, or what is too much of theirs is
+ * too young to go, and which rest altogether: those of crons, likewise, and those whose look failed.
  */
 export interface HistoryKeeper {
   /** This queue's history has grown. Best effort: as it grows further, finishes ask again. */
   ask(queue: string): void
 }
 
-/** Looking costs a page of reads: a queue for which there was nothing to do is left alone for this long. */
+/**
+ * To look for what may be trimmed costs a page of reads: a queue for which there was nothing to do is left alone for this
+ * long. To look for what may be sealed costs one short step, and another process may have done it already: that never
+ * rests, because chains without a block make searches slow.
+ */
 const REST_MS = 5_000
 const PAGES_MAX = 40
 const RESTING_QUEUES_MAX = 10_000
 
 export function createHistoryKeeper(engine: Engine, keys: ShardKeys): HistoryKeeper {
-  const busy = new Set<string>()
-  const restUntilMs = new LruCache<string, number>(RESTING_QUEUES_MAX)
+  /** Queue → whether it has grown since the look began. */
+  const busy = new Map<string, boolean>()
+  const trimFromMs = new LruCache<string, number>(RESTING_QUEUES_MAX)
+  const lookFromMs = new LruCache<string, number>(RESTING_QUEUES_MAX)
   let isBudgetKept = false
 
-  /** Answers whether there was something to do. */
-  async function lookAfter(queue: string): Promise<boolean> {
-    if ((await sealHistory(engine, keys, queue)) > 0) {
-      await keepWithinBudget()
-      return true
-    }
+  const isResting = (rests: LruCache<string, number>, queue: string) =>
+    (rests.get(queue) ?? 0) > engine.runner.redisNowMs(keys.shard)
+  const rest = (rests: LruCache<string, number>, queue: string) =>
+    rests.set(queue, engine.runner.redisNowMs(keys.shard) + REST_MS)
+
+  async function lookAfter(queue: string): Promise<void> {
+    const sealed = await sealHistory(engine, keys, queue)
+    if (sealed !== null && sealed > 0) return keepWithinBudget()
+    if (isResting(trimFromMs, queue)) return
     for (let page = 0; page < PAGES_MAX; page += 1) {
       if ((await trimFinished(engine, keys, queue)) < TRIM_BATCH_MAX) break
     }
-    return false
+    rest(sealed === null ? lookFromMs : trimFromMs, queue)
   }
 
   /** One at a time is enough: the budget is the shard's. */
@@ -50,25 +60,25 @@ export function createHistoryKeeper(engine: Engine, keys: ShardKeys): HistoryKee
     }
   }
 
-  function rest(queue: string): void {
-    restUntilMs.set(queue, engine.runner.redisNowMs(keys.shard) + REST_MS)
+  function ask(queue: string): void {
+    if (busy.has(queue)) busy.set(queue, true)
+    else if (!isResting(lookFromMs, queue)) look(queue)
   }
 
-  return {
-    ask: (queue) => {
-      const isResting = (restUntilMs.get(queue) ?? 0) > engine.runner.redisNowMs(keys.shard)
-      if (busy.has(queue) || isResting) return
-      busy.add(queue)
-      lookAfter(queue)
-        .then((wasUseful) => {
-          if (!wasUseful) rest(queue)
-        })
-        .catch((error: unknown) => {
-          const fields = { shard: keys.shard, queue, reason: reasonOf(error) }
-          engine.logger.warn('A history of finished chains could not be looked after yet', fields)
-          rest(queue)
-        })
-        .finally(() => busy.delete(queue))
-    },
+  function look(queue: string): void {
+    busy.set(queue, false)
+    lookAfter(queue)
+      .catch((error: unknown) => {
+        const fields = { shard: keys.shard, queue, reason: reasonOf(error) }
+        engine.logger.warn('A history of finished chains could not be looked after yet', fields)
+        rest(lookFromMs, queue)
+      })
+      .finally(() => {
+        const hasGrown = busy.get(queue) === true
+        busy.delete(queue)
+        if (hasGrown) ask(queue)
+      })
   }
+
+  return { ask }
 }

@@ -4,25 +4,24 @@ import type { ShardKeys } from '../layout/keys.ts'
 
 export const READ_HISTORY = step('read_history', import.meta.url, {
   queueKeys: ['meta', 'history', 'blocks', 'summaries'],
-  rows: { spans: { args: ['from', 'to', 'picks'] } },
-})
-export const READ_BLOCKS = step('read_blocks', import.meta.url, {
-  queueKeys: ['meta', 'history', 'blocks'],
-  args: ['below', 'count'],
+  args: ['wanted'],
+  rows: { spans: { args: ['from', 'to', 'picks', 'tests'] } },
+  rest: 'needles',
 })
 
-/** Chains and spans that one step reads, so that it holds up no other for long. */
+/** Chains that one step answers, chains that it looks at, and spans that it reads, so that it holds up no other for long. */
 export const HISTORY_PAGE = 500
-export const SPANS_MAX = 32
-/** Blocks of one page: 32 B to 6 kB each. */
-export const BLOCKS_PAGE = 250
+export const TESTED_PAGE = 2_048
+export const SPANS_MAX = 64
 
 /** Ordinals `from` to below `to`. */
 export interface HistorySpan {
   readonly from: number
   readonly to: number
-  /** Offsets from `from`; null = all. */
+  /** Offsets from `from`, the greatest first; null = all. */
   readonly picks: readonly number[] | null
+  /** Whether only chains are wanted whose summaries contain the needles. */
+  readonly isTested: boolean
 }
 
 export interface FinishedEntry {
@@ -38,38 +37,68 @@ export interface HistoryLook {
   readonly stop: number
   /** Chains below this ordinal are in blocks; `oldest` when there are none. */
   readonly sealedTo: number
+  /** Chains that were looked at, and the bytes of their summaries. */
+  readonly looked: number
+  readonly bytes: number
+  /** Ordinal of the last of them when the step stopped before the end of the spans; else null. */
+  readonly stoppedAt: number | null
   /** Of the spans, newest first. */
   readonly entries: readonly FinishedEntry[]
 }
 
-/** @param spans newest first, with at most HISTORY_PAGE chains together and at most SPANS_MAX of them */
-export async function readHistory(
-  engine: Engine,
-  { keys, localId }: { readonly keys: ShardKeys; readonly localId: string },
-  spans: readonly HistorySpan[],
-): Promise<HistoryLook> {
-  const rows = spans.map(({ from, to, picks }) => ({
-    from,
-    to,
-    picks: picks === null ? '' : picks.join(','),
-  }))
-  const reply = (await engine.runner.run(READ_HISTORY.with({ keys, localId, spans: rows }))) as string[]
-  const [oldest, stop, sealedTo, ...flat] = reply
-  const entries: FinishedEntry[] = []
-  for (let i = 0; i < flat.length; i += 3) {
-    const [ordinal, root = '', text] = flat.slice(i, i + 3)
-    entries.push({ ordinal: Number(ordinal), root, text: text === '' || text === undefined ? null : text })
-  }
-  return { oldest: Number(oldest), stop: Number(stop), sealedTo: Number(sealedTo), entries }
+interface Asked {
+  /** Newest first, with at most TESTED_PAGE chains together, HISTORY_PAGE of them not tested, and at most SPANS_MAX. */
+  readonly spans: readonly HistorySpan[]
+  /** When so many tested chains have passed it may stop. */
+  readonly wanted: number
+  /** Texts that stand in each summary that is wanted. */
+  readonly needles: readonly string[]
 }
 
-/** The texts of blocks, newest first, from the one before number `below` on; `from` is the number of the first. */
-export async function readBlocks(
+type HistoryOwner = Readonly<{ keys: ShardKeys; localId: string }>
+
+/** Reads as much of the spans as one step may: it stops early when the summaries are large. */
+export async function readHistory(
   engine: Engine,
-  { keys, localId }: { readonly keys: ShardKeys; readonly localId: string },
-  below: number,
-): Promise<{ readonly from: number; readonly texts: readonly string[] }> {
-  const call = READ_BLOCKS.with({ keys, localId, below, count: BLOCKS_PAGE })
-  const [above, ...texts] = (await engine.runner.run(call)) as string[]
-  return { from: Number(above) - 1, texts }
+  { keys, localId }: HistoryOwner,
+  { spans, wanted, needles }: Asked,
+): Promise<HistoryLook> {
+  const rows = spans.map(({ from, to, picks, isTested }) => ({
+    ...{ from, to, picks: picks === null ? '' : picks.join(','), tests: isTested ? 1 : 0 },
+  }))
+  const call = READ_HISTORY.with({ keys, localId, wanted, spans: rows, needles })
+  const reply = (await engine.runner.run(call)) as Array<string | number>
+  const [oldest, stop, sealedTo, looked, bytes, stoppedAt, ...flat] = reply
+  const entries: FinishedEntry[] = []
+  for (let i = 0; i < flat.length; i += 3) {
+    const text = String(flat[i + 2])
+    entries.push({ ordinal: Number(flat[i]), root: String(flat[i + 1]), text: text === '' ? null : text })
+  }
+  return {
+    ...{ oldest: Number(oldest), stop: Number(stop), sealedTo: Number(sealedTo) },
+    ...{ looked: Number(looked), bytes: Number(bytes) },
+    stoppedAt: stoppedAt === '' ? null : Number(stoppedAt),
+    entries,
+  }
+}
+
+/** Where a history stands. */
+export function lookAtHistory(engine: Engine, owner: HistoryOwner): Promise<HistoryLook> {
+  return readHistory(engine, owner, { spans: [], wanted: 0, needles: [] })
+}
+
+/** All chains of a span that has at most HISTORY_PAGE, newest first, however large they are. */
+export async function readChains(
+  engine: Engine,
+  owner: HistoryOwner,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<HistoryLook> {
+  const entries: FinishedEntry[] = []
+  for (let below = to; ;) {
+    const spans = [{ from, to: below, picks: null, isTested: false }]
+    const look = await readHistory(engine, owner, { spans, wanted: 0, needles: [] })
+    entries.push(...look.entries)
+    if (look.stoppedAt === null) return { ...look, entries }
+    below = look.stoppedAt
+  }
 }

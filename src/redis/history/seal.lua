@@ -9,14 +9,15 @@ local call = redis.call
 
 local team = Usage.team_of(call('HGET', KEYS.meta, QUEUE.name))
 if not team then return 'moved' end
-local look = Blocks.look()
+local queue = { localId = ARGV.localId, meta = KEYS.meta, history = KEYS.history, blocks = KEYS.blocks }
+local look = Blocks.look(queue)
 if not look.fits then
-  Sealed.drop_blocks(team, ARGV.localId)
+  Sealed.drop_blocks(team, queue)
   return 'moved'
 end
 local number = tonumber(ARGV.number)
 if number ~= look.first + look.sealed or (number + 1) * 256 > look.stop then return 'moved' end
 local _, root = Blocks.head(ARGV.block)
 if call('LINDEX', KEYS.history, Blocks.place(look, number)) ~= root then return 'moved' end
-Sealed.add_newest(team, ARGV.localId, ARGV.block)
+Sealed.add_newest(team, queue, ARGV.block)
 return 'sealed'

@@ -6,7 +6,7 @@ import { QUEUE } from '../layout/fields.ts'
 import { decodeFinished } from '../layout/finished-record.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { encodeBlock, makeBlock, blockPlace } from './blocks/block.ts'
-import { readHistory, type FinishedEntry, type HistoryLook } from './history-reads.ts'
+import { lookAtHistory, readChains, type FinishedEntry, type HistoryLook } from './history-reads.ts'
 
 export const SEAL = step('seal', import.meta.url, {
   keys: ['sealedHistories', 'shardUsage', 'teamUsage'],
@@ -19,25 +19,25 @@ const SEALED_TOGETHER_MAX = 256
 
 /**
  * Seals what a queue's history has enough chains for. Several at once do no harm: each block is added by one of them.
- * Answers how many were added. The hidden queue of a cron is too short for any.
+ * Answers how many were added; null for the hidden queue of a cron, which is too short for any.
  */
-export async function sealHistory(engine: Engine, keys: ShardKeys, localId: string): Promise<number> {
+export async function sealHistory(engine: Engine, keys: ShardKeys, localId: string): Promise<number | null> {
   const { meta } = keys.queue(localId)
-  if ((await engine.runner.read((redis) => redis.hget(meta, QUEUE.cronId))) !== null) return 0
-  let look = await readHistory(engine, { keys, localId }, [])
+  if ((await engine.runner.read((redis) => redis.hget(meta, QUEUE.cronId))) !== null) return null
+  let look = await lookAtHistory(engine, { keys, localId })
   let sealed = 0
   for (let tries = 0; tries < SEALED_TOGETHER_MAX; tries += 1) {
     const number = nextBlock(look)
     const stop = (number + 1) * HISTORY_BLOCK_CHAINS
     if (stop > look.stop) break
     const from = number * HISTORY_BLOCK_CHAINS
-    const read = await readHistory(engine, { keys, localId }, [{ from, to: stop, picks: null }])
+    const read = await readChains(engine, { keys, localId }, { from, to: stop })
     look = read
     const [newest] = read.entries
     if (nextBlock(read) !== number || newest === undefined) continue
     const block = blockText(read.entries)
     const answer = await engine.runner.run(SEAL.with({ keys, localId, number, block }))
-    if (answer !== 'sealed') look = await readHistory(engine, { keys, localId }, [])
+    if (answer !== 'sealed') look = await lookAtHistory(engine, { keys, localId })
     else {
       sealed += 1
       look = { ...read, sealedTo: stop }

@@ -9,23 +9,29 @@ local call = redis.call
 --#include history/blocks
 --#include history/sealed
 
-local known = call('HMGET', KEYS.meta, QUEUE.name, QUEUE.tombstones)
+local queue = { localId = ARGV.localId, meta = KEYS.meta, history = KEYS.history, blocks = KEYS.blocks }
+local known = call('HMGET', KEYS.meta, QUEUE.name, QUEUE.tombstones, QUEUE.departed)
 local team = Usage.team_of(known[1])
 -- From the newest to the oldest.
 local chains = ROWS.chains
 local count = #chains
 if count == 0 then
-  if not team then Sealed.drop_blocks(ARGV.team, ARGV.localId) end
+  if not team then Sealed.drop_blocks(ARGV.team, queue) end
   return 0
 end
 if call('LINDEX', KEYS.history, -1) ~= chains[count].root or call('LINDEX', KEYS.history, -count) ~= chains[1].root then
   return 0
 end
-local look = Blocks.look()
+local look = Blocks.look(queue)
+-- Bytes that leave each block, the oldest first.
+local seen = { tonumber(known[3] or '0') }
 local roots, bytes = {}, 0
 for i, chain in ipairs(chains) do
   roots[i] = chain.root
-  bytes = bytes + call('HSTRLEN', KEYS.summaries, chain.root)
+  local size = call('HSTRLEN', KEYS.summaries, chain.root)
+  local place = math.floor((look.trimmed + count - i) / 256) - look.first + 1
+  seen[place] = (seen[place] or 0) + size
+  bytes = bytes + size
   forget(chain.jobIndex, chain.field, ARGV.localId)
 end
 call('HDEL', KEYS.summaries, unpack(roots))
@@ -47,9 +53,10 @@ end
 if look.sealed == 0 then return count end
 if look.fits then
   local gone = math.min(look.sealed, math.floor((look.trimmed + count) / 256) - look.first)
-  for _ = 1, gone do Sealed.drop_oldest(team, ARGV.localId) end
-  if gone == look.sealed then Sealed.drop_blocks(team, ARGV.localId) end
+  for place = 1, gone do Sealed.drop_oldest(team, queue, seen[place] or 0) end
+  call('HSET', KEYS.meta, QUEUE.departed, string.format('%.0f', seen[gone + 1] or 0))
+  if gone == look.sealed then Sealed.drop_blocks(team, queue) end
 else
-  Sealed.drop_blocks(team, ARGV.localId)
+  Sealed.drop_blocks(team, queue)
 end
 return count

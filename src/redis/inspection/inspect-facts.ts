@@ -10,8 +10,8 @@ export interface ShardKeyList {
   readonly minutes: number[]
   readonly blocks: number[]
   readonly days: number[]
-  /** Of statistics. */
-  readonly periods: number[]
+  /** Queues and teams with statistics. */
+  readonly owners: string[]
   /** Crons that have records of ticks. */
   readonly records: string[]
   /** Buckets of pushed queues. */
@@ -37,7 +37,7 @@ export function createShardKeyList(): ShardKeyList {
     minutes: [],
     blocks: [],
     days: [],
-    periods: [],
+    owners: [],
     records: [],
     pushed: [],
     queueTeams: [],

@@ -114,7 +114,20 @@ function isHeadField(field: string, value: string): boolean {
   if (field === 'a' || field === QUEUE.draining || field === 'k' || field === 'c')
     return value === '0' || value === '1'
   if (field === 'l') return /^\d{13}\|\w+$/.test(value)
-  return ['t', 'm', 'g', 'o', 'u', QUEUE.trimmed, QUEUE.tombstones].includes(field) && /^\d+$/.test(value)
+  return (
+    [
+      't',
+      'm',
+      'g',
+      'o',
+      'u',
+      QUEUE.trimmed,
+      QUEUE.tombstones,
+      QUEUE.buried,
+      QUEUE.beyondKept,
+      QUEUE.departed,
+    ].includes(field) && /^\d+$/.test(value)
+  )
 }
 
 function countSettings(facts: ShardFacts, hash: string): void {

@@ -142,7 +142,9 @@ async function inspectCounters(shard: InspectedShard, facts: ShardFacts): Promis
 
 async function inspectClock(shard: InspectedShard): Promise<void> {
   for (const [field, value] of await readHash(shard.engine, shard.keys.clock)) {
-    const isKnown = field === 't' ? /^\d{13}$/.test(value) : /^(j|jf|jb)$/.test(field) && /^\d+$/.test(value)
+    const isKnown = /^[th]$/.test(field)
+      ? /^\d{13}$/.test(value)
+      : /^(j|jf|jb|hb)$/.test(field) && /^\d+$/.test(value)
     if (!isKnown) shard.find(shard.keys.clock, `holds ${field} = ${value}`)
   }
   for (const [executor, lease] of await readSortedSet(shard.engine, shard.keys.executors)) {

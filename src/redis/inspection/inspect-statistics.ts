@@ -1,4 +1,4 @@
-import { decodeCells, decodeOpen } from '../layout/statistics-cell.ts'
+import { decodeCell, decodeOpen } from '../layout/statistics-cell.ts'
 import { decodeEntry } from '../layout/statistics-log.ts'
 import { splitOpenField } from '../statistics/tally-store.ts'
 import type { InspectedShard } from './inspect-facts.ts'
@@ -8,7 +8,7 @@ import { readHash, readList, readSet } from './inspect-reads.ts'
 export async function inspectStatistics(shard: InspectedShard): Promise<void> {
   const { engine, keys, find } = shard
   for (const [field, value] of await readHash(engine, keys.statistics)) {
-    if (!/^(v|m|lost)$/.test(field) || !/^\d{1,16}$/.test(value))
+    if (!/^(v|m|t|lost)$/.test(field) || !/^\d{1,16}$/.test(value))
       find(keys.statistics, `holds ${field} = ${value}`)
   }
   for (const entry of await readList(engine, keys.statisticsLog)) {
@@ -21,15 +21,14 @@ export async function inspectStatistics(shard: InspectedShard): Promise<void> {
   for (const localId of await readSet(engine, keys.sampledQueues)) {
     if (!/^[1-9]\d*$/.test(localId)) find(keys.sampledQueues, `holds ${localId}`)
   }
-  for (const period of shard.list.periods) await inspectPeriod(shard, period)
+  for (const owner of shard.list.owners) await inspectCells(shard, owner)
 }
 
-async function inspectPeriod({ engine, keys, find }: InspectedShard, period: number): Promise<void> {
-  const key = keys.settledTallies(period)
-  for (const [owner, text] of await readHash(engine, key)) {
-    if (!/^(?:q[1-9]\d*|t.+)$/.test(owner)) find(key, `holds cells of ${owner}`)
-    const { cells, isDamaged } = decodeCells(period, text)
-    if (isDamaged) find(key, `holds for ${owner} cells that cannot be read behind the first ${cells.length}`)
+async function inspectCells({ engine, keys, find }: InspectedShard, owner: string): Promise<void> {
+  const key = keys.settledTallies(owner)
+  if (!/^(?:q[1-9]\d*|t.+)$/.test(owner)) find(key, 'is of no queue and no team')
+  for (const text of await readList(engine, key)) {
+    if (decodeCell(text) === null) find(key, `holds the cell ${text}`)
   }
   if ((await engine.runner.read((redis) => redis.ttl(key))) < 0) find(key, 'never expires')
 }

@@ -92,7 +92,7 @@ const ALERT_PARTS: ReadonlySet<string> = new Set(['ad', 'ao', 'af', 'an'])
 /** Of the channels of a team. */
 const CHANNEL_PARTS: ReadonlySet<string> = new Set(['nc', 'nl'])
 /** Of the audit log and of rate limits, with which nothing else has to agree. */
-const LONE_PARTS: ReadonlySet<string> = new Set(['au', 'aq', 'rl'])
+const LONE_PARTS: ReadonlySet<string> = new Set(['au', 'aq', 'sau', 'saq', 'rl'])
 
 /** Of sessions and of codes that log in, with which nothing else has to agree. */
 const SESSIONS = /^punctual:\{[\w-]{43}\}:(?:session|code)$/
@@ -116,9 +116,9 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (kind === 'bk') return list.bulkTeams.add(rest).size > 0
   if (kind === 'bp') return list.bulkParts.add(rest).size > 0
   if (kind === 'bf') return true
+  if (kind === 's') return list.owners.push(rest) > 0
   if (CHANNEL_PARTS.has(kind)) return list.channelTeams.add(rest).size > 0
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
-  if (kind === 's') return list.periods.push(Number(rest)) > 0
   if (kind === 'kr') return list.records.push(rest) > 0
   if (kind === 'm') return list.minutes.push(Number(rest)) > 0
   if (kind === 'ix') return list.blocks.push(Number(rest)) > 0

@@ -7,12 +7,18 @@
 export const QUEUE = {
   /** 1, or 0 while the queue is paused. */
   active: 'a',
+  /** What the blocks beyond the kept ones say their summaries have, in bytes. */
+  beyondKept: 'y',
+  /** Bytes of deleted finished chains that the blocks of the queue say they have. */
+  buried: 'b',
   /** Ids of cancelled jobs that still stand in the ready list. */
   cancelledReady: 'g',
   /** 1 when a resource has set the queue's settings; a queue without it was made by a push. */
   compiled: 'c',
   /** Of a cron's hidden queue. */
   cronId: 'o',
+  /** Bytes of the finished chains of the oldest block that have left the history since it was sealed. */
+  departed: 'f',
   /** 1 while the queue drains: it takes no new jobs. */
   draining: 'e',
   /** The newest failure that was raised for it, `at|reason`: 13 digits of Unix ms, and why. */
@@ -38,6 +44,10 @@ export const CLOCK = {
   jumpsBack: 'jb',
   jumpsForward: 'jf',
   lastTime: 't',
+  /** The latest time that any step had before a jump back. */
+  latestTime: 'h',
+  /** How many of `jumpsBack` `latestTime` takes into account: an earlier version notes none. */
+  notedBack: 'hb',
 } as const
 
 /** Of the hashes of compiled teams and tokens, beside a field for each. */
@@ -66,6 +76,8 @@ export const STATISTICS = {
   lostJobs: 'lost',
   /** The last minute in which queues were counted. */
   sampledMinute: 'm',
+  /** Until when one executor counts queues alone, in Unix ms. */
+  turnEndsAt: 't',
   /** Rises with every change of tallies, which only one process makes at a time. */
   version: 'v',
 } as const

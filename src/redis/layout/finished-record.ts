@@ -19,7 +19,8 @@ import {
   type EncodedMark,
 } from './job-record.ts'
 
-const END_CODES = { success: 's', failed_no_retries: 'f', dead_lettered: 'd' } as const
+/** The first part of a record. */
+export const END_CODES = { success: 's', failed_no_retries: 'f', dead_lettered: 'd' } as const
 export type ChainEnd = keyof typeof END_CODES
 
 /** Headers of a finished chain are kept up to this many characters of JSON. */

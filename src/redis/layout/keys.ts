@@ -121,6 +121,9 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   auditLog(team: string): string
   /** Changes of the team that somebody asked for and that have not ended, in its home. */
   auditAsked(team: string): string
+  /** As `auditLog` and `auditAsked`, of logins and logouts alone, in the team's home. */
+  sessionLog(team: string): string
+  sessionAsked(team: string): string
   /** What a token with a rate limit has taken of it. @param token `team/name` */
   tokenRate(token: string): string
   /** The bulks of a team at home here, by id. */
@@ -139,8 +142,8 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   pushedBucket(localId: string): string
   minuteBucket(minute: number): string
   jobIndex(block: number): string
-  /** What happened in each minute of a period, by queue and team. */
-  settledTallies(period: number): string
+  /** What happened in each minute to a queue or team. */
+  settledTallies(owner: string): string
   idempotencyKeys(day: number): string
 }
 
@@ -169,6 +172,8 @@ export function createShardKeys(shard: number): ShardKeys {
     alertCounts: (team) => `${prefix}an:${team}`,
     auditLog: (team) => `${prefix}au:${team}`,
     auditAsked: (team) => `${prefix}aq:${team}`,
+    sessionLog: (team) => `${prefix}sau:${team}`,
+    sessionAsked: (team) => `${prefix}saq:${team}`,
     tokenRate: (token) => `${prefix}rl:${token}`,
     bulks: (team) => `${prefix}bk:${team}`,
     bulkPart: (bulk) => `${prefix}bp:${bulk}`,
@@ -179,7 +184,7 @@ export function createShardKeys(shard: number): ShardKeys {
     pushedBucket: (localId) => `${prefix}pushed:${Math.floor(Number(localId) / PUSHED_BUCKET)}`,
     heldJobs: (executor) => `${prefix}in:${executor}`,
     minuteBucket: (minute) => `${prefix}m:${minute}`,
-    settledTallies: (period) => `${prefix}s:${period}`,
+    settledTallies: (owner) => `${prefix}s:${owner}`,
     jobIndex: (block) => `${prefix}ix:${block}`,
     idempotencyKeys: (day) => `${prefix}idem:${day}`,
   }

@@ -6,20 +6,19 @@ import { emptyTally, endedJobs, type Tally } from '../../domain/statistics/tally
  *
  *     done,failed,retried,dead,depth,oldest|bucket:count,…|bucket:count,…
  *
- * A minute that is over is settled into a cell of at most CELL_CHARACTERS_MAX printable characters; the cells of a period
- * stand one behind the other. A cell is: the minute in its period; a character whose bits say which of the six numbers
- * are not 0; these; and when jobs ended, both histograms, each as its first bucket, its length and a character for each
- * count: exact up to EXACT_MAX, above it within 10 %. When a cell gets too long, the outermost counts join their
- * neighbours.
+ * A minute that is over is settled into a cell of at most CELL_CHARACTERS_MAX printable characters. A cell is: the minute
+ * since 1970 as five digits of base 36; a character whose bits say which of the six numbers are not 0; these; and when
+ * jobs ended, both histograms, each as its first bucket, its length and a character for each count: exact up to
+ * EXACT_MAX, above it within 10 %. When a cell gets too long, the outermost counts join their neighbours.
  *
- * A number is written in digits of base 47, the lowest first, as characters from `!` on; all digits but the last are
+ * Any other number is written in digits of base 47, the lowest first, as characters from `!` on; all digits but the last are
  * raised by 47.
  */
 
-/** Minutes that one key holds of each queue and team. */
-export const PERIOD_MINUTES = 240
-/** With what Redis adds, a full period takes less than 60 bytes a cell. */
+/** With what Redis adds, a cell takes less than 60 bytes when there is one in every four hours or more. */
 export const CELL_CHARACTERS_MAX = 44
+/** Enough until the year 2084; fold.lua reads as many. */
+const MINUTE_CHARACTERS = 5
 
 const BASE = 47
 const FIRST_CODE = 33
@@ -61,13 +60,17 @@ function readOpen(into: Histogram, text: string): void {
 export function encodeCell(minute: number, tally: Tally): string {
   const mask = NUMBERS.reduce((bits, name, i) => bits + (tally[name] > 0 ? 2 ** i : 0), 0)
   const numbers = NUMBERS.map((name) => (tally[name] > 0 ? digits(Math.round(tally[name])) : '')).join('')
-  const head = digits(minute % PERIOD_MINUTES) + String.fromCharCode(FIRST_CODE + mask) + numbers
+  const head = encodeMinute(minute) + String.fromCharCode(FIRST_CODE + mask) + numbers
   if (endedJobs(tally) === 0) return head
   const [latency, lateness] = [tally.latency.slice(), tally.lateness.slice()]
   for (;;) {
     const cell = head + encodeHistogram(latency) + encodeHistogram(lateness)
     if (cell.length <= CELL_CHARACTERS_MAX || !joinOutermost(latency, lateness)) return cell
   }
+}
+
+function encodeMinute(minute: number): string {
+  return minute.toString(36).padStart(MINUTE_CHARACTERS, '0')
 }
 
 function encodeHistogram(counts: Histogram): string {
@@ -125,21 +128,13 @@ export interface SettledCell {
   readonly tally: Tally
 }
 
-/**
- * The cells of a period, as far as they can be read.
- *
- * @param period which one: minutes since 1970 divided by its length
- */
-export function decodeCells(period: number, text: string): { cells: SettledCell[]; isDamaged: boolean } {
-  const cells: SettledCell[] = []
-  const reader = new CellReader(text)
-  while (!reader.isAtEnd) {
-    const minute = reader.number()
-    const tally = readTally(reader)
-    if (reader.isDamaged || minute >= PERIOD_MINUTES) return { cells, isDamaged: true }
-    cells.push({ minute: period * PERIOD_MINUTES + minute, tally })
-  }
-  return { cells, isDamaged: false }
+/** null when it is damaged. */
+export function decodeCell(text: string): SettledCell | null {
+  const minute = text.slice(0, MINUTE_CHARACTERS)
+  const reader = new CellReader(text.slice(MINUTE_CHARACTERS))
+  const tally = readTally(reader)
+  if (!/^[0-9a-z]{5}$/.test(minute) || reader.isDamaged || !reader.isAtEnd) return null
+  return { minute: Number.parseInt(minute, 36), tally }
 }
 
 function readTally(reader: CellReader): Tally {

@@ -24,7 +24,8 @@ local function delete_contents(id)
     'dead_letters_expiring|q' .. id)
   Usage.note(team, -bytes, -call('HLEN', KEYS.records), -call('ZCARD', KEYS.inFlight))
   Usage.write(KEYS.teamUsage)
-  if team then Sealed.drop_blocks(team, id) end
+  local queue = { localId = id, meta = KEYS.meta, history = KEYS.history, blocks = KEYS.blocks }
+  if team then Sealed.drop_blocks(team, queue) end
   if #renames > 0 then
     call('ZADD', KEYS.retentionDue, 0, 't' .. id)
     if team then call('HSET', KEYS.teamUsage, 't' .. id, team) end

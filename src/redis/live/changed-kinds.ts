@@ -13,6 +13,7 @@ const KINDS_OF: Readonly<Record<AuditedResource['kind'], LiveKind>> = {
   token: 'settings',
   secret: 'settings',
   team: 'settings',
+  channel: 'settings',
   session: 'audit',
 }
 

@@ -31,7 +31,7 @@ export async function fireJob(
   const { keys, localId } = queue
   const { jobIds, runner } = engine
   const resource = { kind: 'job', id: jobId, name: queue.name } as const
-  const entry = { actor, action: 'fire', resource, before: null, after: null }
+  const entry = { actor, action: 'fire', resource, before: null, after: null } as const
   const call = FIRE.with({
     ...{ keys, localId, jobId, leaseMs: LEASE_MS },
     asked: runner.redisNowMs(keys.shard) - ESTIMATE_SLACK_MS,

@@ -98,7 +98,7 @@ export function createRemake(engine: Engine, quotas: QuotaKeeper | null): Remake
         isLastTry,
       })
       const [status, due, woken = 0] = reply
-      if (status === 'foreign_block') sequence.dropBlock()
+      if (status === 'foreign_block') sequence.dropBlocks()
       if (status === 'foreign_block' || status === 'not_dead' || status === 'changed') continue
       if (status === 'ok' || status === 'again') {
         if (woken > 0) hintWake(engine, queue.keys.shard)

@@ -12,10 +12,11 @@ export const REMOVE_JOB = step('remove_job', import.meta.url, {
   keys: [
     ...(['clock', 'executors', 'nearSet', 'minutes', 'settings', 'settingsUses', 'jobIndex'] as const),
     ...(['teamUsage', 'shardUsage', 'suspects', 'ring', 'teams', 'oldestCalls', 'auditLog'] as const),
+    'sealedHistories',
   ],
   queueKeys: [
     ...(['meta', 'ready', 'records', 'inFlight', 'payloads', 'deadLetters', 'deadLetterRecords'] as const),
-    ...(['summaries', 'callRecords', 'failedCalls', 'successfulCalls'] as const),
+    ...(['history', 'blocks', 'summaries', 'callRecords', 'failedCalls', 'successfulCalls'] as const),
   ],
   args: ['leaseMs', 'localId', 'jobId', 'rootId', 'seq', 'indexField', 'mayPurge', 'shards', ...AUDIT_ARGS],
 })
@@ -32,7 +33,7 @@ export async function removeJob(
   const rootId = jobIds.rootOf(jobId)
   const { block, field } = indexPlace(seq)
   const resource = { kind: 'job', id: jobId, name: queue.name } as const
-  const entry = { actor, action: 'delete', resource, before: null, after: null }
+  const entry = { actor, action: 'delete', resource, before: null, after: null } as const
   const answer = await engine.runner.run(
     REMOVE_JOB.with({
       ...{ keys, leaseMs: LEASE_MS, localId, jobId, rootId, seq, indexField: field },

@@ -11,8 +11,11 @@
 --#include lib/bands
 --#include lib/ring
 --#include acts/open_job
+--#include acts/cancelled
 --#include acts/cancel_job
 --#include acts/dead_letter
+--#include history/blocks
+--#include history/sealed
 --#include history/bury
 --#include audit-log/audit_log
 
@@ -20,19 +23,16 @@ local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
 local queue = {
   localId = ARGV.localId, meta = KEYS.meta, ready = KEYS.ready, records = KEYS.records, inFlight = KEYS.inFlight,
   payloads = KEYS.payloads, deadLetters = KEYS.deadLetters, deadLetterRecords = KEYS.deadLetterRecords,
-  summaries = KEYS.summaries, callRecords = KEYS.callRecords, failedCalls = KEYS.failedCalls,
+  history = KEYS.history, blocks = KEYS.blocks, summaries = KEYS.summaries, callRecords = KEYS.callRecords, failedCalls = KEYS.failedCalls,
   successfulCalls = KEYS.successfulCalls,
 }
 local job = { id = ARGV.jobId, root = ARGV.rootId, seq = ARGV.seq, jobIndex = KEYS.jobIndex, field = ARGV.indexField }
 use_ring(KEYS.ring, KEYS.teams)
 local answer = OpenJob.cancel(queue, job, now)
+OpenJob.trim_ready(queue)
 if answer == 'not_pending' and ARGV.mayPurge == '1' and DeadLetter.purge(queue, job) then answer = 'purged' end
 if answer == 'not_pending' and ARGV.mayPurge == '1' then
-  local bytes = bury(queue, ARGV.localId, job, tonumber(ARGV.shards))
-  if bytes then
-    Usage.note(Usage.team_of(call('HGET', KEYS.meta, QUEUE.name)), -bytes, 0, 0)
-    answer = 'buried'
-  end
+  if bury(queue, job, tonumber(ARGV.shards)) then answer = 'buried' end
 end
 if answer == 'in_flight' or answer == 'not_pending' then return answer end
 Usage.write(KEYS.teamUsage)

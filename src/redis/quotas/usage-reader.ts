@@ -64,7 +64,7 @@ export async function lookAtShard(
       {
         jobs: Number(jobs),
         bytes: Number(bytes),
-        // Chains that were deleted count as sealed until their block goes.
+        // A block counts whole until the last of its chains has left.
         countedBytes: Math.max(0, Number(bytes) - Number(sealed)),
         inFlight: Number(inFlight),
         monthJobs: Number(countedMonth) === month ? Number(monthJobs) : 0,

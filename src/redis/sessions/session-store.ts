@@ -40,11 +40,12 @@ export function createSessionStore({ runner }: Pick<Engine, 'runner'>): SessionS
     await runner.run(END_SESSION.with({ sessions, session }), STORE_DEADLINE_MS)
   }
   return {
-    open: async (subject, credential) => {
+    open: async (login) => {
+      const { subject, credential, openedFor } = login
       const id = `${subjectHash(subject)}.${randomBytes(SECRET_BYTES).toString('base64url')}`
       const place = placeOf(id)
       if (place === null) throw new Error('a new session has a valid id')
-      const sealed = place.box.seal(JSON.stringify([subject, credential]))
+      const sealed = place.box.seal(JSON.stringify([subject, credential, openedFor]))
       const bounds = {
         idleMs: SESSION_IDLE_MS,
         lifeMs: SESSION_MAX_MS,
@@ -53,7 +54,7 @@ export function createSessionStore({ runner }: Pick<Engine, 'runner'>): SessionS
       const answer = await runner.run(OPEN_SESSION.with({ ...place, sealed, ...bounds }), STORE_DEADLINE_MS)
       const [created, ends] = (answer as readonly string[]).map(Number) as [number, number]
       const times = { createdAtMs: created, idleEndMs: created + SESSION_IDLE_MS, endMs: ends }
-      return { id, session: { subject, credential, ...times } }
+      return { id, session: { ...login, ...times } }
     },
     use: async (id) => {
       const place = placeOf(id)
@@ -74,6 +75,8 @@ export function createSessionStore({ runner }: Pick<Engine, 'runner'>): SessionS
   }
 }
 
+type Sealed = [subject: SessionSubject, credential: SessionCredential, openedFor: string]
+
 function subjectHash({ kind, team, name }: SessionSubject): string {
   return hash('sha256', JSON.stringify([kind, team, name]), 'base64url')
 }
@@ -93,15 +96,17 @@ function placeOf(id: string): { sessions: string; session: string; box: SecretBo
 function sessionOf([created, idleEnd, ends, sealed = '']: readonly string[], box: SecretBox): Session | null {
   const opened = open(box, sealed)
   if (opened === null) return null
-  const [subject, credential] = opened
+  const [subject, credential, openedFor] = opened
   const times = { createdAtMs: Number(created), idleEndMs: Number(idleEnd), endMs: Number(ends) }
-  return { subject, credential, ...times }
+  return { subject, credential, openedFor, ...times }
 }
 
-/** null = damaged. */
-function open(box: SecretBox, sealed: string): [SessionSubject, SessionCredential] | null {
+/** null = damaged, or too old. */
+function open(box: SecretBox, sealed: string): Sealed | null {
   try {
-    return JSON.parse(box.open(sealed)) as [SessionSubject, SessionCredential]
+    const opened = JSON.parse(box.open(sealed)) as Sealed
+    // A session of an older version does not say what it was opened for: it has ended.
+    return typeof opened[2] === 'string' ? opened : null
   } catch {
     return null
   }

@@ -26,9 +26,10 @@ interface Sample {
 /**
  * Counts what is ready in the queues that can have ready jobs, and notes it in the minute's tallies: those in the ring,
  * those with calls in flight, those that had ready jobs a minute ago, and those that are paused. An idle queue is in none
- * of these lists.
+ * of these lists. The minute is marked as counted with the last change, so one that is given up half way is counted anew;
+ * two executors that count at once write the same.
  *
- * @returns whether this minute is ours; false when another executor was faster
+ * @returns false when others changed the tallies all the time, so that the minute is still to be counted
  */
 export async function sampleQueues(engine: Engine, keys: ShardKeys, minute: number): Promise<boolean> {
   const before = await engine.runner.read((redis) => redis.srandmember(keys.sampledQueues, LISTED_MAX))
@@ -40,19 +41,20 @@ export async function sampleQueues(engine: Engine, keys: ShardKeys, minute: numb
   const localIds = [...listed].filter((localId) => !isCallbackQueue(localId))
   const watchedBefore = new Set(before)
   const teams = new Map<string, Sample>()
-  // The first change takes the minute; it is made also when there is nothing to count.
-  for (let begin = 0; begin === 0 || begin < localIds.length; begin += PAGE_MAX) {
+  for (let begin = 0; begin < localIds.length; begin += PAGE_MAX) {
     const page = localIds.slice(begin, begin + PAGE_MAX)
     const { samples, watched } = await samplePage(engine, keys, { page, watchedBefore, teams })
     const edits = editsOf(samples)
-    if (!(await editOpen(engine, keys, { minute, edits, watched, sampledMinute: minute }))) return false
+    if (!(await editOpen(engine, keys, { minute, edits, watched }))) return false
   }
   const owners = [...teams].map(([team, sample]) => [ownerOfTeam(team), sample] as const)
-  for (let begin = 0; begin < owners.length; begin += PAGE_MAX) {
+  for (let begin = 0; ; begin += PAGE_MAX) {
     const edits = editsOf(owners.slice(begin, begin + PAGE_MAX))
-    if (!(await editOpen(engine, keys, { minute, edits }))) return false
+    const isLast = begin + PAGE_MAX >= owners.length
+    if (!(await editOpen(engine, keys, { minute, edits, ...(isLast && { sampledMinute: minute }) })))
+      return false
+    if (isLast) return true
   }
-  return true
 }
 
 /** Counts queues, and adds them to their teams. */

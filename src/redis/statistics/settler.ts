@@ -11,7 +11,7 @@ const PAGES_MAX = 1_000
 const OPEN_MINUTES = 2
 
 /**
- * Moves the open tallies of minutes that are over into their periods. Jobs that are logged later begin a second tally of
+ * Moves the open tallies of minutes that are over into cells. Jobs that are logged later begin a second tally of
  * their minute, and a reader adds both.
  */
 export async function settleMinutes(engine: Engine, keys: ShardKeys, minute: number): Promise<void> {

@@ -2,6 +2,7 @@ import { MINUTE_MS } from '../../domain/statistics/point.ts'
 import type { Engine } from '../client/engine.ts'
 import { STATISTICS } from '../layout/fields.ts'
 import type { ShardKeys } from '../layout/keys.ts'
+import { createCountTurn } from './count-turn.ts'
 import { foldPage } from './folder.ts'
 import { sampleQueues } from './sampler.ts'
 import { settleMinutes } from './settler.ts'
@@ -11,11 +12,13 @@ const PAGES_MAX = 50
 
 /**
  * Answers what keeps the statistics of a shard. Every executor calls it every few seconds: all fold the log, and one of
- * them counts the queues of each minute and settles what is over. What an executor that dies has not done, the next does.
+ * them counts the queues of each minute and settles what is over. What an executor that dies has not done,
+ * the next does.
  */
 export function createStatistician(engine: Engine, keys: ShardKeys): () => Promise<void> {
   /** No count is due before the next minute, by this executor's last reading. */
   let doneMinute = -1
+  const takeTurn = createCountTurn(engine, keys)
   return async () => {
     for (let page = 0; page < PAGES_MAX; page += 1) {
       if ((await foldPage(engine, keys)) !== 'more') break
@@ -23,9 +26,12 @@ export function createStatistician(engine: Engine, keys: ShardKeys): () => Promi
     const minute = Math.floor(engine.runner.redisNowMs(keys.shard) / MINUTE_MS)
     if (minute === doneMinute) return
     const sampled = await engine.runner.read((redis) => redis.hget(keys.statistics, STATISTICS.sampledMinute))
-    doneMinute = minute
     // Clocks that differ a little do not make it due twice; one that was set back does.
     const isDue = minute > Number(sampled ?? 0) || minute < Number(sampled ?? 0) - 1
-    if (isDue && (await sampleQueues(engine, keys, minute))) await settleMinutes(engine, keys, minute)
+    // Another counts it, or the next call tries again.
+    if (isDue && !(await takeTurn())) return
+    if (isDue && !(await sampleQueues(engine, keys, minute))) return
+    doneMinute = minute
+    if (isDue) await settleMinutes(engine, keys, minute)
   }
 }

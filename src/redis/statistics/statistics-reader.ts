@@ -6,18 +6,22 @@ import { knownQueue } from '../chains/known-queue.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
-import { decodeCells, decodeOpen, PERIOD_MINUTES } from '../layout/statistics-cell.ts'
+import { decodeCell, decodeOpen } from '../layout/statistics-cell.ts'
 import { ownerOfQueue, ownerOfTeam } from '../layout/statistics-log.ts'
+import { openField } from './tally-store.ts'
 
 export const READ_TALLIES = step('read_tallies', import.meta.url, {
-  keys: ['openTallies'],
-  args: ['owner'],
-  rows: { periods: { keys: ['settledTallies'] } },
-  rest: 'minutes',
+  keys: ['openTallies', 'settledTallies'],
+  args: ['since', 'page'],
+  rest: 'fields',
 })
 
 /** Minutes before this one whose tallies may still be open, and one to come. */
 const OPEN_MINUTES_READ = 5
+/** Cells of one page; an hour has 60. */
+const PAGE_CELLS = 200
+/** Cells are in order but for those that were settled late, by up to so much. */
+const LATE_MINUTES = 60
 
 export function createStatisticsReader(engine: Engine): StatisticsReader {
   return {
@@ -51,23 +55,19 @@ export async function readMinutes(
 ): Promise<Map<number, Tally>> {
   const now = Math.floor(engine.runner.redisNowMs(keys.shard) / MINUTE_MS)
   const since = Math.max(Math.floor(sinceMs / MINUTE_MS), now - STATISTICS_DAYS * 1440)
-  const first = Math.floor(since / PERIOD_MINUTES)
-  const count = Math.max(1, Math.floor((now + 1) / PERIOD_MINUTES) - first + 1)
-  const periods = Array.from({ length: count }, (_, i) => first + i)
   const open = Array.from({ length: OPEN_MINUTES_READ + 1 }, (_, i) => now + 1 - i)
-  const [cells, opens] = (await engine.runner.run(
+  const [pages, opens] = (await engine.runner.run(
     READ_TALLIES.with({
-      ...{ keys, owner },
-      periods: periods.map((period) => ({ settledTallies: keys.settledTallies(period) })),
-      minutes: open.map((minute) => `${minute}.`),
+      ...{ keys, settledTallies: keys.settledTallies(owner) },
+      ...{ since: since - LATE_MINUTES, page: PAGE_CELLS },
+      fields: open.map((minute) => openField(minute, owner)),
     }),
-  )) as [cells: string[], opens: string[]]
+  )) as [pages: string[], opens: string[]]
   const minutes = new Map<number, Tally>()
-  cells.forEach((text, i) => {
-    for (const { minute, tally } of decodeCells(periods[i] as number, text).cells) {
-      if (minute >= since) addTally(tallyOf(minutes, minute), tally, 'max')
-    }
-  })
+  for (const text of pages.flatMap((page) => page.split(' '))) {
+    const cell = decodeCell(text)
+    if (cell !== null && cell.minute >= since) addTally(tallyOf(minutes, cell.minute), cell.tally, 'max')
+  }
   opens.forEach((text, i) => {
     const [minute, tally] = [open[i] as number, text === '' ? null : decodeOpen(text)]
     if (tally !== null && minute >= since) addTally(tallyOf(minutes, minute), tally, 'max')

@@ -1,23 +1,25 @@
 import { STATISTICS_DAYS } from '../../domain/limits.ts'
+import { MINUTE_MS } from '../../domain/statistics/point.ts'
 import { emptyTally, type Tally } from '../../domain/statistics/tally.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import { STATISTICS } from '../layout/fields.ts'
 import type { ShardKeys } from '../layout/keys.ts'
-import { decodeOpen, encodeCell, encodeOpen, PERIOD_MINUTES } from '../layout/statistics-cell.ts'
+import { decodeOpen, encodeCell, encodeOpen } from '../layout/statistics-cell.ts'
 
 export const FOLD = step('fold', import.meta.url, {
   keys: ['statistics', 'statisticsLog', 'openTallies', 'sampledQueues'],
-  args: ['version', 'entries', 'sampledMinute'],
+  args: ['version', 'entries', 'sampledMinute', 'turnEndsAt', 'since', 'cellsMax', 'expiresAt'],
   rows: {
     open: { args: ['field', 'text'] },
-    settled: { keys: ['settledTallies'], args: ['owner', 'field', 'text', 'expiresAt'] },
+    settled: { keys: ['settledTallies'], args: ['field', 'text'] },
     watched: { args: ['localId', 'isWatched'] },
   },
 })
 
-const PERIOD_SECONDS = PERIOD_MINUTES * 60
-const KEPT_SECONDS = STATISTICS_DAYS * 86_400
+const KEPT_MINUTES = STATISTICS_DAYS * 1440
+/** Cells of a queue or team. A minute has a second cell when a fold came late; when the clock is set, minutes come twice. */
+const CELLS_MAX = KEPT_MINUTES + 2_000
 
 /** An open tally: of which minute, and of what. */
 export interface OpenTally {
@@ -32,8 +34,10 @@ export interface TallyChange {
   readonly version: string
   /** Of the log, whose jobs `open` now contains. */
   readonly entries?: number
-  /** Set while queues were counted in it. */
+  /** Set when all queues have been counted in it. */
   readonly sampledMinute?: number
+  /** Until when an executor counts alone, in Unix ms of Redis. */
+  readonly turnEndsAtMs?: number
   /** In place of what was there. */
   readonly open?: readonly OpenTally[]
   /** Of minutes that are over. */
@@ -100,22 +104,25 @@ export async function readOpen(engine: Engine, keys: ShardKeys, fields: readonly
 
 /** False when somebody else has changed the tallies since. Throws StoreUnavailableError. */
 export async function changeTallies(engine: Engine, keys: ShardKeys, change: TallyChange): Promise<boolean> {
-  const { version, entries = 0, sampledMinute, open = [], settled = [], watched = new Map() } = change
+  const { version, entries = 0, sampledMinute, turnEndsAtMs } = change
+  const { open = [], settled = [], watched = new Map() } = change
+  const minuteNow = Math.floor(engine.runner.redisNowMs(keys.shard) / MINUTE_MS)
   const answer = await engine.runner.run(
     FOLD.with({
-      ...{ keys, version, entries, sampledMinute: sampledMinute ?? '' },
+      ...{ keys, version, entries },
+      ...{ sampledMinute: sampledMinute ?? '', turnEndsAt: turnEndsAtMs ?? '' },
+      ...{ since: minuteNow - KEPT_MINUTES, cellsMax: CELLS_MAX },
+      // A queue that is idle for as long has none.
+      expiresAt: (minuteNow + KEPT_MINUTES) * 60,
       open: open.map(({ minute, owner, tally }) => ({
         field: openField(minute, owner),
         text: encodeOpen(tally),
       })),
-      settled: settled.map(({ minute, owner, tally }) => {
-        const period = Math.floor(minute / PERIOD_MINUTES)
-        return {
-          settledTallies: keys.settledTallies(period),
-          ...{ owner, field: openField(minute, owner), text: encodeCell(minute, tally) },
-          expiresAt: (period + 1) * PERIOD_SECONDS + KEPT_SECONDS,
-        }
-      }),
+      settled: settled.map(({ minute, owner, tally }) => ({
+        settledTallies: keys.settledTallies(owner),
+        field: openField(minute, owner),
+        text: encodeCell(minute, tally),
+      })),
       watched: Array.from(watched, ([localId, isWatched]) => ({ localId, isWatched: isWatched ? 1 : 0 })),
     }),
   )

@@ -2,11 +2,10 @@ import { StoreUnavailableError } from '../../domain/errors.ts'
 import { explainWait, type Occupancy, type WaitFacts } from '../../domain/jobs/waiting.ts'
 import { endedJobs } from '../../domain/statistics/tally.ts'
 import { MINUTE_MS } from '../../domain/statistics/point.ts'
-import { LIST_LIMIT_MAX } from '../../domain/limits.ts'
 import { WindowOpenings } from '../../domain/windows/window-openings.ts'
 import type { MaintenanceWindow } from '../../domain/windows/maintenance-window.ts'
 import type { WaitExplainer } from '../../ports/jobs.ts'
-import type { WindowStore } from '../../ports/windows.ts'
+import type { KnownWindows } from '../../ports/windows.ts'
 import { knownQueue, type KnownQueue } from '../chains/known-queue.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
@@ -29,7 +28,7 @@ const COUNTED_JOBS_MAX = 10_000
 const RATE_MINUTES = 5
 
 export interface WaitExplainerOptions {
-  readonly windows: Pick<WindowStore, 'list'>
+  readonly windows: KnownWindows
   /** null = any number. */
   callQuotaOf(team: string): number | null
 }
@@ -117,11 +116,9 @@ async function rateOf(engine: Engine, { keys, localId, name }: KnownQueue): Prom
 async function holdOf(
   engine: Engine,
   queue: KnownQueue,
-  { windows, nowMs }: { windows: Pick<WindowStore, 'list'>; nowMs: number },
+  { windows, nowMs }: { readonly windows: KnownWindows; readonly nowMs: number },
 ): Promise<WaitFacts['hold']> {
-  // A team has fewer windows than a page.
-  const listed = await windows.list({ team: queue.team, limit: LIST_LIMIT_MAX, cursor: null })
-  const holding = listed === 'bad_cursor' ? [] : listed.windows.filter(({ action }) => action === 'hold')
+  const holding = windows.ofTeam(queue.team).filter(({ action }) => action === 'hold')
   if (holding.length === 0) return null
   const cron = queue.name === '' ? await cronOf(engine, queue) : null
   const open = holding

@@ -23,11 +23,20 @@ export type ResourceReader = (
 
 const PROBLEMS_MAX = 20
 
+const readers = new Map<string, ResourceReader>()
+
 /**
- * Compiles the schema of a kind from its CRD file, so that a manifest that works in a cluster works here.
+ * Compiles the schema of a kind from its CRD file, so that a manifest that works in a cluster works here. Each is compiled
+ * once.
  * @param file name of a file of `crds/`
  */
 export function readerOfCrd(file: string): ResourceReader {
+  const reader = readers.get(file) ?? compileCrd(file)
+  readers.set(file, reader)
+  return reader
+}
+
+function compileCrd(file: string): ResourceReader {
   const root = schemaOfCrd(file)
   const schema = root.properties?.spec
   if (schema === undefined) throw new Error(`${file} has no schema of spec`)

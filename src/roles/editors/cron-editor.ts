@@ -12,6 +12,8 @@ import { createEditMutex } from './queue-editor.ts'
 
 /** Where the settings of crons are kept. */
 export interface CronKeeper {
+  /** Before an edit: puts in force what others have changed where the settings are kept. */
+  sync?(): Promise<void>
   /** Writes `current` with the change, of a new cron too. */
   write(team: string, name: string, edit: CronChange): Promise<unknown>
   remove(team: string, name: string): Promise<'removed' | 'not_found'>
@@ -60,6 +62,7 @@ export function createCronEditor(
     create: (team, settings, key) => mutex(() => create(team, settings, key)),
     edit: (team, cronId, change, check) =>
       mutex(async () => {
+        await keeper.sync?.()
         const cron = await crons.get(team, cronId)
         if (cron === null) return null
         check?.(cron.settings)

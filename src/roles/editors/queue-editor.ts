@@ -5,6 +5,8 @@ import type { Queue, QueueEditor, QueueStore } from '../../ports/queues.ts'
 
 /** Where the settings of queues are kept. */
 export interface QueueKeeper {
+  /** Before an edit: puts in force what others have changed where the settings are kept. */
+  sync?(): Promise<void>
   write(team: string, queue: Queue, change: Partial<QueueSettings>): Promise<unknown>
   remove(team: string, name: string): Promise<'removed' | 'not_found'>
 }
@@ -21,6 +23,7 @@ export function createQueueEditor(
   return {
     edit: (team, queueId, change, check) =>
       mutex(async () => {
+        await keeper.sync?.()
         const queue = await queues.get(team, queueId)
         if (queue === null) return null
         check?.(queue.settings)

@@ -9,6 +9,8 @@ import { createEditMutex } from './queue-editor.ts'
 
 /** Where the settings of windows are kept. */
 export interface WindowKeeper {
+  /** As of a QueueKeeper. */
+  sync?(): Promise<void>
   /** Throws EditRefusedError when there is one of that name. */
   create(window: MaintenanceWindow): Promise<unknown>
   /**
@@ -42,6 +44,7 @@ export function createWindowEditor(parts: {
       }),
     edit: (team, name, change) =>
       mutex(async () => {
+        await keeper.sync?.()
         const window = await windows.get(team, name)
         return window === null ? null : keeper.edit(window, change)
       }),

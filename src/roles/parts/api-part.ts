@@ -14,11 +14,12 @@ import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { createAlertStore } from '../../redis/alerts/alert-store.ts'
 import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../../ports/access/tokens.ts'
-import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
+import type { KnownWindows, WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { LeasedRates } from '../../redis/access/leased-rates.ts'
 import { takeRate } from '../../redis/access/take-rate.ts'
 import { LastUses } from '../../redis/access/last-uses.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
+import type { SecretBox } from '../../redis/control/secret-box.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createBulkStore } from '../../redis/bulk/bulk-store.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
@@ -58,11 +59,12 @@ interface ApiPartSettings extends QuotaSettings {
 interface ApiPartOptions {
   settings: ApiPartSettings
   store: Store
+  box: SecretBox
   queues: QueueStore
   editor: QueueEditor
   crons: CronStore
   cronEditor: CronEditor
-  windows: WindowStore
+  windows: WindowStore & KnownWindows
   windowEditor: WindowEditor
   tokenKeeper: TokenKeeper
   signingSecrets: SigningSecretStore
@@ -120,7 +122,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
     channelHealth: createChannelHealthReader(engine),
     egress: options.egress,
-    jobIds: engine.jobIds,
+    ...{ jobIds: engine.jobIds, cursorBox: options.box.boxFor('cursors') },
     clock: systemClock,
     logger: options.logger,
     intakeBytesMax: settings.intakeBytes,
@@ -169,7 +171,7 @@ function ratesOf(engine: Engine): LeasedRates {
 /** What says how things go, and why they do not. */
 function explaining(
   engine: Engine,
-  windows: WindowStore,
+  windows: KnownWindows,
   quotasOf: QuotasOf,
 ): Pick<ApiParts, 'statistics' | 'waits'> {
   return {

@@ -49,6 +49,7 @@ export async function applyFolderChange(change: FolderChange, compiler: Settings
 /** Edits of queues go into their manifests and are applied from there, so that folder and engine always agree. */
 function queuesInFolder(folder: FolderStore, queues: QueueStore): QueueKeeper {
   return {
+    sync: () => folder.sync(),
     write: async (team, { name, settings }, change) =>
       accepted(await folder.editQueue({ team, name, change, current: settings })),
     remove: async (team, name) => {
@@ -62,6 +63,7 @@ function queuesInFolder(folder: FolderStore, queues: QueueStore): QueueKeeper {
 /** As `queuesInFolder`, for crons. */
 function cronsInFolder(folder: FolderStore, crons: CronStore): CronKeeper {
   return {
+    sync: () => folder.sync(),
     write: async (team, name, { change, current }) =>
       accepted(await folder.editCron({ team, name, change, current })),
     remove: async (team, name) => {
@@ -74,6 +76,7 @@ function cronsInFolder(folder: FolderStore, crons: CronStore): CronKeeper {
 /** As `queuesInFolder`, for maintenance windows. */
 function windowsInFolder(folder: FolderStore, compiler: WindowCompiler): WindowKeeper {
   return {
+    sync: () => folder.sync(),
     create: async ({ team, name, ...settings }) =>
       accepted(await folder.editWindow({ team, name, settings, former: null })),
     edit: async ({ team, name, ...former }, change) => {

@@ -5,6 +5,7 @@ import { NO_TEAM_SETTINGS } from '../../ports/settings.ts'
 import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../../ports/access/tokens.ts'
 import type { WindowEditor } from '../../ports/windows.ts'
+import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import type { CompiledWindows } from '../../redis/control/compiled-windows.ts'
 import { SecretBox } from '../../redis/control/secret-box.ts'
@@ -25,6 +26,7 @@ import type { Telemetry } from './telemetry-part.ts'
 export const STANDALONE_TEAM = 'default'
 
 interface Resources {
+  readonly box: SecretBox
   readonly queues: QueueStore
   readonly editor: QueueEditor
   readonly crons: CronStore
@@ -64,6 +66,7 @@ export async function openFolderResources(
     statePath: folder.folderStatePath,
     isChannelBlocked: (url, egressAllow) =>
       egress.refusalOf(url, { ...NO_TEAM_SETTINGS, egressAllow }) !== null,
+    auditLog: createAuditLog(store.engine),
     logger,
     clock: systemClock,
   })
@@ -79,6 +82,7 @@ export async function openFolderResources(
   // Only now: secrets in Redis may be sealed under a former key until the folder has been applied.
   await compiled.start()
   return {
+    box,
     queues,
     crons,
     ...folderEditors(resources, { queues, crons, windows, compiler }),

@@ -92,7 +92,7 @@ export function withCronQuota(
         return editor.create(team, settings, key)
       })
     },
-    edit: (team, cronId, change) => editor.edit(team, cronId, change),
+    edit: (team, cronId, change, check) => editor.edit(team, cronId, change, check),
     remove: (team, cronId) => editor.remove(team, cronId),
   }
 }

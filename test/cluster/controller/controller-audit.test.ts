@@ -79,3 +79,19 @@ test('what others write is in the audit log by their field manager, what the API
   const ways = (await recordsOf('mails')).map(({ action, via }) => `${action} ${via}`)
   expect(ways).toEqual(['delete api', 'edit api', 'edit kubectl', 'create kubectl'])
 }, 120_000)
+
+test('of edits at the same time each is noted with what it found: together they are one chain', async () => {
+  await world.apply('HttpQueue', 'raced', { maxParallelism: 1 })
+  await world.reason('HttpQueue', 'raced', 'Reconciled')
+  const id = await queueId('raced')
+  const values = [2, 3, 4, 5, 6, 7]
+  await Promise.all(values.map((max_parallelism) => send('PATCH', `/api/queues/${id}`, { max_parallelism })))
+  const edits = (await recordsOf('raced')).filter(({ via }) => via === 'api')
+  const valueIn = (fields: object | null) => (fields as { max_parallelism?: number })?.max_parallelism
+  expect(new Set(edits.map(({ after }) => valueIn(after)))).toEqual(new Set(values))
+  const { spec } = (await world.get('HttpQueue', 'raced')) as unknown as { spec: { maxParallelism: number } }
+  // What each edit found is what another one left, but for the first and the last.
+  const found = edits.map(({ before }) => valueIn(before))
+  expect(new Set(found)).toEqual(new Set([1, ...values.filter((value) => value !== spec.maxParallelism)]))
+  expect(edits.flatMap(({ after }) => Object.keys(after ?? {}))).toEqual(values.map(() => 'max_parallelism'))
+}, 60_000)

@@ -52,6 +52,26 @@ test('another team sees none of them, and revokes none', async () => {
   expect((await other.send('DELETE', '/api/tokens/ours')).status).toBe(404)
 })
 
+test('a token that is limited to queues goes on at any API, and reads no other name in its cursors', async () => {
+  const terms = { scopes: ['read', 'admin'], queues: ['mail'] }
+  const { token = '' } = await create({ name: 'limited-z', ...terms })
+  for (const name of ['limited-a', 'limited-b']) await create({ name, ...terms })
+  for (const name of ['limited-a-hidden', 'limited-b-hidden']) await create({ name })
+  await until('the other API takes it', async () => (await statusAt(second, token)) === 200)
+  const [one, other] = [here.api, second].map(({ url }) => createApiClient(url, token))
+  const names: string[] = []
+  let cursor: string | null = null
+  for (let asked = 0; asked === 0 || cursor !== null; asked += 1) {
+    const client = asked % 2 === 0 ? one : other
+    const query: string = cursor === null ? '' : `&cursor=${cursor}`
+    const { body } = (await client?.send<TokenList>('GET', `/api/tokens?limit=1${query}`)) ?? {}
+    names.push(...(body?.tokens ?? []).map(({ name }) => name))
+    cursor = body?.next_cursor ?? null
+    expect(Buffer.from(cursor ?? '', 'base64url').toString()).not.toContain('limited')
+  }
+  expect(names).toEqual(['limited-a', 'limited-b', 'limited-z'])
+})
+
 test('pages of a list have each token once', async () => {
   for (const name of ['page-a', 'page-b', 'page-c']) await create({ name })
   const names: string[] = []

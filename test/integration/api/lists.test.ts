@@ -124,6 +124,26 @@ test('a cursor leads on under the filters of its list alone', async () => {
   }
 })
 
+test('a queue is found by its name alone', async () => {
+  const { url } = here.target
+  const client = await here.clientOfTeam('namers')
+  const names = ['a', 'a b', '12', 'ä&=']
+  const ids = new Map<string, number>()
+  for (const queue of names) ids.set(queue, (await client.push({ queue, url, delay: 600 })).queue_id)
+  const named = (name: string, more = '') =>
+    client.send<QueueList>('GET', `/api/queues?name=${encodeURIComponent(name)}${more}`)
+  for (const [name, id] of ids) {
+    const { body } = await named(name, '&limit=1')
+    expect([body.queues.map(({ queue_id }) => queue_id), body.next_cursor]).toEqual([[id], null])
+  }
+  expect((await named('A')).body).toEqual({ queues: [], next_cursor: null })
+  const { body } = await client.send<QueueList>('GET', '/api/queues?limit=1')
+  expect((await named('a', `&cursor=${body.next_cursor}`)).status).toBe(422)
+  expect((await named('')).status).toBe(422)
+  // A name belongs to its team.
+  expect((await here.client.send<QueueList>('GET', '/api/queues?name=ä%26%3D')).body.queues).toEqual([])
+})
+
 test('jobs are found by what was pushed, and the answer says how many were looked at', async () => {
   const { url } = here.target
   const client = await here.clientOfTeam('finders')

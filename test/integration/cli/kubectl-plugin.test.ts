@@ -1,5 +1,6 @@
 /** The program called as a plugin of kubectl. A kubectl of its own notes how it is called and forwards to a known port. */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,6 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { identityOf } from '../../../src/standalone/process-identity.ts'
 import { programCommand } from '../../support/servers/processes.ts'
+import { until } from '../../support/until.ts'
 
 const [node = '', main = ''] = programCommand()
 
@@ -104,6 +106,24 @@ test('it passes on which cluster, as whom and for whom', async () => {
   for (const call of calls()) expect(call).toContain(' --kubeconfig=/some/file --context=far')
   expect(calls()[1]).toContain('get services --namespace=ops ')
 })
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'a watch that %s ends leaves no forward',
+  async (signal) => {
+    const child = spawn(node, [join(folder, 'kubectl-punctual.ts'), ...COUNTS, '--watch'], {
+      env: { PATH: `${folder}:${process.env['PATH']}` },
+    })
+    let out = ''
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+    const ended = once(child, 'exit')
+    await until('the first look', () => out === '0 unread\n')
+    const forward = Number(readFileSync(beside('pid'), 'utf8'))
+    expect(identityOf(forward)).not.toBe(null)
+    child.kill(signal)
+    expect(await ended).toEqual([null, signal])
+    await until('the forward is gone', () => identityOf(forward) === null)
+  },
+)
 
 test('a user may log in by a program of the kubeconfig', async () => {
   const credential = {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HealthReport } from '../../../src/roles/doctor/health-report.ts'
 import { createShardKeys } from '../../../src/redis/layout/keys.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
-import { programCommand, runProgram } from '../../support/servers/processes.ts'
+import { programCommand, programEnv, runProgram } from '../../support/servers/processes.ts'
 import { startCluster, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { createStandaloneWorld } from '../../support/servers/standalone-world.ts'
 import { until } from '../../support/until.ts'
@@ -22,9 +22,8 @@ interface Run {
 
 function doctor(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Run> {
   const [node = '', ...main] = programCommand()
-  const { PATH = '' } = process.env
   return new Promise((resolve) => {
-    execFile(node, [...main, 'doctor', ...args], { env: { PATH, ...env } }, (error, out, err) =>
+    execFile(node, [...main, 'doctor', ...args], { env: { ...programEnv(), ...env } }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )
   })

@@ -156,12 +156,12 @@ describe.concurrent('an executor', () => {
       for (const when of ['before', 'after'] as const) {
         const isOurs = step === 'claim' || step === 'finish'
         const cut = (isOurs ? executorProxy : proxy).cutAtScript(hashes[step], when)
-        // More than a block of ids in every shard, a few at a time: each push is answered within 2 s or refused.
-        const groups = step === 'reserve_ids' ? 12 : 1
+        // More than the ids reserved at a time, in one shard, a few at once: each push is answered within 2 s or refused.
+        const [groups, queues] = step === 'reserve_ids' ? [12, 1] : [1, 8]
         for (let group = 0; group < groups; group += 1) {
           const pushes = await Promise.all(
             Array.from({ length: groups === 1 ? 4 : 50 }, (_, i) =>
-              client.push({ queue: `${step}-${when}-${i % 8}`, url: `${here.target.url}/job` }),
+              client.push({ queue: `${step}-${when}-${i % queues}`, url: `${here.target.url}/job` }),
             ),
           )
           ids.push(...pushes.map((job) => job.job_id))

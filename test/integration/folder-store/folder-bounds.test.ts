@@ -9,6 +9,7 @@ import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
 import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
 import { problemText } from '../../../src/resources/resource.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
+import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { createHandClock } from './hand-clock.ts'
 import type { HandClock } from './hand-clock.ts'
@@ -35,7 +36,10 @@ afterEach(async () => {
 })
 
 async function start(): Promise<void> {
-  store = await openFolderStore({ folder, team: 'default', statePath: null, logger: quietLogger, clock })
+  store = await openFolderStore({
+    ...{ folder, team: 'default', statePath: null, logger: quietLogger, clock },
+    auditLog: new FakeAuditLog(),
+  })
   await store.start(async (change) => {
     changes.push(change)
     return NO_REFUSALS

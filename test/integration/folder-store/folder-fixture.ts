@@ -6,6 +6,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.
 import { type FolderChange, NO_REFUSALS, type Refusals } from '../../../src/folder-store/folder-snapshot.ts'
 import { type FolderStore, openFolderStore } from '../../../src/folder-store/folder-store.ts'
 import { problemText } from '../../../src/resources/resource.ts'
+import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { createHandClock } from './hand-clock.ts'
 
@@ -15,6 +16,7 @@ export const here = {
   folder: '',
   changes: [] as FolderChange[],
   logged: [] as string[],
+  auditLog: new FakeAuditLog(),
   clock: createHandClock(),
   /** What `take` rejects with; null = it accepts changes. */
   fault: null as Error | null,
@@ -27,7 +29,14 @@ export function useFolder(): void {
     const base = mkdtempSync(join(tmpdir(), 'punctual-folder-'))
     const folder = join(base, 'resources')
     mkdirSync(folder)
-    Object.assign(here, { base, folder, changes: [], logged: [], clock: createHandClock(), fault: null })
+    const fresh = {
+      changes: [],
+      logged: [],
+      auditLog: new FakeAuditLog(),
+      clock: createHandClock(),
+      fault: null,
+    }
+    Object.assign(here, { base, folder, ...fresh })
     stores = []
   })
   afterEach(async () => {
@@ -45,6 +54,7 @@ export async function open(): Promise<FolderStore> {
       ...quietLogger,
       warn: (_message, fields) => void here.logged.push(String(fields?.['problem'])),
     },
+    auditLog: here.auditLog,
     clock: here.clock,
   })
   stores.push(store)

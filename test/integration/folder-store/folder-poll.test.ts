@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { NO_REFUSALS } from '../../../src/folder-store/folder-snapshot.ts'
 import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
+import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { createHandClock } from './hand-clock.ts'
 
@@ -22,6 +23,7 @@ it('without a hint from the system the clock alone has a change in force within 
     folder,
     team: 'default',
     statePath: null,
+    auditLog: new FakeAuditLog(),
     logger: quietLogger,
     clock,
   })

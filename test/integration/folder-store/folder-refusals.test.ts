@@ -10,6 +10,7 @@ import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
 import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
 import type { QueueEdit } from '../../../src/folder-store/edits/settings-edits.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
+import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { createHandClock } from './hand-clock.ts'
 
@@ -41,6 +42,7 @@ async function open(): Promise<FolderStore> {
     folder,
     team: 'default',
     statePath: null,
+    auditLog: new FakeAuditLog(),
     logger: quietLogger,
     clock,
   })

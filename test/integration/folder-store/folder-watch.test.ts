@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { NO_REFUSALS } from '../../../src/folder-store/folder-snapshot.ts'
 import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
+import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { realClock } from '../redis-child/real-clock.ts'
 
@@ -13,6 +14,7 @@ it('a change is in force within two seconds, and stop ends all waiting', async (
     folder,
     team: 'default',
     statePath: null,
+    auditLog: new FakeAuditLog(),
     logger: quietLogger,
     clock: realClock,
   })

@@ -155,6 +155,8 @@ async function everythingIn(path: string): Promise<string> {
           return client.zrange(key, '0', '-1')
         case 'set':
           return client.smembers(key)
+        case 'stream':
+          return client.xrange(key, '-', '+')
         default:
           return client.get(key)
       }

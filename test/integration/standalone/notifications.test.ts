@@ -66,6 +66,7 @@ async function contentsOf(client: Redis): Promise<string> {
     list: (key) => client.lrange(key, 0, -1),
     zset: (key) => client.zrange(key, '0', '-1'),
     set: (key) => client.smembers(key),
+    stream: (key) => client.xrange(key, '-', '+'),
   }
   const keys = await client.keys('*')
   const values = await Promise.all(keys.map(async (key) => [key, await read[await client.type(key)]?.(key)]))

@@ -2,10 +2,15 @@ import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import type { AuditEntry, AuditRecord } from '../../../src/domain/access/audit-record.ts'
-import { ASKED_AUDIT_MS, AUDIT_RETENTION_DAYS } from '../../../src/domain/limits.ts'
+import {
+  ASKED_AUDIT_MS,
+  AUDIT_RETENTION_DAYS,
+  AUDITED_LOGINS_PER_TEAM_MAX,
+} from '../../../src/domain/limits.ts'
 import type { AuditFilter, AuditLog } from '../../../src/ports/audit-log.ts'
 import { createAlertStore } from '../../../src/redis/alerts/alert-store.ts'
 import { AUDIT_ARGS, audited } from '../../../src/redis/audit-log/audit-entry.ts'
+import { auditHomeOf } from '../../../src/redis/audit-log/asked-audit.ts'
 import { createAuditLog, EXAMINED_AUDIT_ENTRIES_MAX } from '../../../src/redis/audit-log/audit-log.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
@@ -16,6 +21,7 @@ import { startRedis, type TestRedis } from '../../support/servers/redis-server.t
 
 const TEAM = 'default'
 const SHARDS = 3
+const NOBODY = { team: TEAM, entry: null }
 const ANY: AuditFilter = {
   ...{ actor: null, action: null, resourceKind: null, resource: null, afterMs: null, beforeMs: null },
 }
@@ -117,15 +123,65 @@ describe('a change outside of Redis', () => {
   })
 })
 
+describe('logins and logouts', () => {
+  const aLogin = (name: string) =>
+    anEntry({
+      ...{ actor: { ...AN_ACTOR, name }, action: 'login', before: null, after: null },
+      resource: { kind: 'session', id: null, name: null },
+    })
+
+  test('push out each other alone, however many there are', async () => {
+    const edited = await log.ask(TEAM, anEntry())
+    await log.settle(TEAM, edited, { entry: anEntry(), outcome: 'done' })
+    await write(SHARDS)
+    const first = await log.ask(TEAM, aLogin('first'))
+    await log.settle(TEAM, first, { entry: aLogin('first'), outcome: 'done' })
+    // As steps write them; sent one by one they would take half a minute.
+    const { sessionLog, auditLog } = auditHomeOf(world.engine, TEAM)
+    const [[, [, text = '']] = ['', []]] = await redis.client.xrange(sessionLog(TEAM), '-', '+')
+    const pipeline = redis.client.pipeline()
+    for (let i = 0; i < audited(world.engine, shardKeys(world.engine, 0), NOBODY).auditMax; i += 1)
+      pipeline.xadd(sessionLog(TEAM), `${world.clock.wallMs}-*`, 'e', text)
+    await pipeline.exec()
+    const last = await log.ask(TEAM, aLogin('last'))
+    await log.settle(TEAM, last, { entry: aLogin('last'), outcome: 'done' })
+
+    assert.equal((await all({ action: 'edit' })).length, 1 + SHARDS)
+    assert.equal((await all({ action: 'login' })).length, AUDITED_LOGINS_PER_TEAM_MAX)
+    assert.equal((await all({ action: 'login', actor: 'last' })).length, 1)
+    assert.ok((await redis.client.xlen(auditLog(TEAM))) <= 2)
+    await assertClean(world)
+  })
+
+  test('are in the list among the changes, whole also when their process died', async () => {
+    await write(2 * SHARDS)
+    await log.ask(TEAM, aLogin('lost'))
+    world.clock.advance(ASKED_AUDIT_MS)
+    const ticket = await log.ask(TEAM, aLogin('ann'))
+    await log.settle(TEAM, ticket, { entry: aLogin('ann'), outcome: 'done' })
+    await write(SHARDS)
+    for (const limit of [1, 2, 100]) {
+      const found = await all({}, limit)
+      assert.equal(new Set(found.map(({ id }) => id)).size, 3 * SHARDS + 2)
+      assert.deepEqual(
+        found.filter(({ action }) => action === 'login').map(({ actor, outcome }) => [actor.name, outcome]),
+        [
+          ['ann', 'done'],
+          ['lost', 'unknown'],
+        ],
+      )
+    }
+  })
+})
+
 describe('the list', () => {
   test('has the entries of all shards, newest first, without gap or repeat in pages of any size', async () => {
-    await write(100, (i) => ({ action: `a${i}` }))
-    const names = Array.from({ length: 100 }, (_, i) => `a${99 - i}`)
+    await write(100, (i) => ({ after: { i } }))
     for (const limit of [1, 7, 100, 1_000]) {
       const found = await all({}, limit)
       assert.equal(new Set(found.map(({ id }) => id)).size, 100)
       // Entries of one millisecond have no order between shards.
-      assert.deepEqual(found.map(({ action }) => action).toSorted(), names.toSorted())
+      assert.equal(new Set(found.map(({ after }) => after?.['i'])).size, 100)
       assert.deepEqual(
         found.map(({ atMs }) => atMs),
         found.map(({ atMs }) => atMs).toSorted((a, b) => b - a),
@@ -155,7 +211,13 @@ describe('the list', () => {
   ])('filters by %j', async (filter, count) => {
     const bob = { ...AN_ACTOR, name: 'bob' }
     const cron = { kind: 'cron', id: 3, name: 'nightly' } as const
-    const changes = [{ actor: bob }, { actor: bob }, { action: 'pause' }, { resource: cron }, {}]
+    const changes: Partial<AuditEntry>[] = [
+      { actor: bob },
+      { actor: bob },
+      { action: 'pause' },
+      { resource: cron },
+      {},
+    ]
     await write(5, (i) => changes[i] ?? {})
     assert.equal((await all(filter)).length, count)
   })

@@ -1,13 +1,14 @@
+import type { AuditEntry } from '../../../src/domain/access/audit-record.ts'
 import { ASKED_AUDIT_MS } from '../../../src/domain/limits.ts'
 import { createAuditLog } from '../../../src/redis/audit-log/audit-log.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
 import type { Scene } from '../cluster/tear-scenes.ts'
 
-const ENTRY = {
+const ENTRY: AuditEntry = {
   ...{ actor: AN_ACTOR, action: 'edit', before: null, after: null },
   resource: { kind: 'queue', id: 12, name: 'orders' },
-} as const
+}
 
 /** The steps that only the audit log has. */
 export const AUDIT_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [

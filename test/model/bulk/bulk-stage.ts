@@ -4,6 +4,7 @@ import { ANY_JOB, type JobFilter } from '../../../src/domain/jobs/job-filter.ts'
 import type { CallRecord } from '../../../src/domain/jobs/job.ts'
 import type { BulkShard, BulkWork } from '../../../src/ports/bulk/bulk.ts'
 import type { ClaimedJob, JobIntake } from '../../../src/ports/jobs.ts'
+import type { Engine } from '../../../src/redis/client/engine.ts'
 import { createBulkActs } from '../../../src/redis/bulk/pages/acts.ts'
 import { createBulkShard } from '../../../src/redis/bulk/bulk-shard.ts'
 import { createBulkStore } from '../../../src/redis/bulk/bulk-store.ts'
@@ -34,9 +35,9 @@ export class BulkStage {
   }
 
   /** One executor's view of every shard. */
-  openShards(): BulkShard[] {
-    const acts = createBulkActs(this.world.engine, null)
-    return this.world.engine.shards.map(({ shard }) => createBulkShard(this.world.engine, shard, acts))
+  openShards(engine: Engine = this.world.engine): BulkShard[] {
+    const acts = createBulkActs(engine, null)
+    return engine.shards.map(({ shard }) => createBulkShard(engine, shard, acts))
   }
 
   async create(

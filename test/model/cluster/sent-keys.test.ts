@@ -39,8 +39,8 @@ const GIVEN_KEYS: Readonly<Record<string, string>> = {
   alertOrder: 'ao',
   alertTotals: 'af',
   alertCounts: 'an',
-  auditAsked: 'aq',
-  auditLog: 'au',
+  auditAsked: 'aq or saq',
+  auditLog: 'au or sau',
   teamQueues: 'qn',
 }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
+import { ENQUEUE } from '../../../src/redis/enqueue/enqueue-batch.ts'
 import type { ClaimedJob, ClaimedWork, WorkEnd, JobIntake } from '../../../src/ports/jobs.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
@@ -325,10 +326,13 @@ async function enqueueScene({ world, intake, accepted }: Stage): Promise<() => P
     if (isSent) {
       const { name, keys, args } = world.sent.get('enqueue') ?? assert.fail('nothing was sent')
       const reply = (await world.engine.runner.run({ name, keys, args })) as string
-      ids = reply
-        .split(' ')
-        .slice(2)
-        .flatMap((value, i) => (i % 3 === 1 ? [Number(value)] : []))
+      const accepted = [...reply.matchAll(/ (\d+) (?:ok|again|dup) /g)]
+      assert.equal(
+        accepted.reduce((jobs, [, more]) => jobs + Number(more), 0),
+        starts.length,
+      )
+      const numbers = String(args[ENQUEUE.shape.args.indexOf('numbers')])
+      ids = [...numbers.matchAll(/\d+ (\d+) /g)].map(([, id]) => Number(id))
     } else {
       isSent = true
       const pushes = starts.map((start, i) =>

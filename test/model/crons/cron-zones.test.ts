@@ -41,12 +41,13 @@ describe('against a clock read minute by minute', () => {
     if ('problem' in expression) throw new Error(expression.problem)
     const fits = (wallMs: number): boolean => {
       const wall = new Date(wallMs)
+      // The most frequent reason first: this is asked some million times.
+      if (!expression.minutes.includes(wall.getUTCMinutes())) return false
       const [isDay, isWeekday] = [
         expression.daysOfMonth.has(wall.getUTCDate()),
         expression.daysOfWeek.has(wall.getUTCDay()),
       ]
       return (
-        expression.minutes.includes(wall.getUTCMinutes()) &&
         expression.hours.includes(wall.getUTCHours()) &&
         expression.months.has(wall.getUTCMonth() + 1) &&
         (expression.isEitherDay ? isDay || isWeekday : isDay && isWeekday)
@@ -69,10 +70,10 @@ describe('against a clock read minute by minute', () => {
   }
 
   const formats = new Map<string, Intl.DateTimeFormat>()
-  const walls = new Map<string, number>()
+  const wallsByZone = new Map<string, Map<number, number>>()
   function wallOf(zone: string, ms: number): number {
-    const key = `${zone} ${ms}`
-    const known = walls.get(key)
+    const walls = wallsByZone.get(zone) ?? new Map<number, number>()
+    const known = walls.get(ms)
     if (known !== undefined) return known
     let format = formats.get(zone)
     if (format === undefined) {
@@ -80,7 +81,7 @@ describe('against a clock read minute by minute', () => {
       formats.set(zone, format)
     }
     const wallMs = Date.parse(`${format.format(ms).replace(' ', 'T')}Z`)
-    walls.set(key, wallMs)
+    wallsByZone.set(zone, walls.set(ms, wallMs))
     return wallMs
   }
 
@@ -88,7 +89,7 @@ describe('against a clock read minute by minute', () => {
     const all = changes()
     expect(all.length).toBeGreaterThan(300)
     for (const { zone, atMs } of all) {
-      walls.clear()
+      wallsByZone.clear()
       const fromMs = atMs - AROUND_MS
       const untilMs = atMs + AROUND_MS
       for (const text of EXPRESSIONS) {

@@ -5,6 +5,7 @@ import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { openConnection } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { auditDifferences } from './engine-audits.ts'
 import { listDifferences } from './engine-lists.ts'
 import { QUEUES, story, type Op } from './engine-ops.ts'
 import { Story } from './engine-story.ts'
@@ -23,10 +24,13 @@ const parameters = (runs: number) => ({
   ...(PATH === undefined ? {} : { path: PATH }),
 })
 
-/** Tells the stories; what a failure reports is enough to tell the failing one again. */
+/** Tells the stories; what a failure reports is enough to tell the failing one again, and says what went wrong in it. */
 async function hold<Story>(property: fc.IAsyncProperty<Story>, runs: number): Promise<void> {
   const details = await fc.check(property, parameters(runs))
-  if (details.failed) throw new Error(fc.defaultReportMessage(details as fc.RunDetails<unknown>))
+  if (!details.failed) return
+  throw new Error(
+    `${String(details.errorInstance)}\n${fc.defaultReportMessage(details as fc.RunDetails<unknown>)}`,
+  )
 }
 
 describe.each([
@@ -58,6 +62,8 @@ describe.each([
     }
     assert.deepEqual(await inspect(told.world.engine), [])
     assert.deepEqual(await listDifferences(told.world.engine, told.model), [])
+    const shards = told.world.engine.shards
+    assert.deepEqual(await auditDifferences(redis.client, shards, told.model), [])
     await told.drain()
     await told.compare()
     assert.deepEqual(await inspect(told.world.engine), [])

@@ -2,6 +2,7 @@ import { LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
 import type { ChainSettings, QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import type {
+  ModelAudit,
   ModelQueue,
   ModelJob,
   DeadLetter,
@@ -42,6 +43,7 @@ export class EngineModel {
       leases: new Map(),
       held: new Map(),
       highestToken: 0,
+      audits: new Map(),
       callbacks: new Map(),
     }))
   }
@@ -129,6 +131,7 @@ export class EngineModel {
       request: job.request,
       settings: queue.settings,
     })
+    if (job.duplicate !== undefined) this.audit(queue, 'duplicate', job.duplicate.of)
     if (job.idempotency !== null) {
       const { key, fingerprint } = job.idempotency
       const list = queue.idempotency.get(key) ?? []
@@ -255,7 +258,7 @@ export class EngineModel {
       this.dead.set(rootId, { queue, request, settings, purgeAtMs, endedAtMs: end.endedAtMs })
     } else {
       const how = end.failed ? 'failed_no_retries' : 'success'
-      this.finished.set(rootId, { queue, end: how, endedAtMs: end.endedAtMs })
+      this.finished.set(rootId, { queue, request, end: how, endedAtMs: end.endedAtMs, madeId: null })
     }
     if (end.call !== null) this.#keepCall(queue, job.id, end)
     if (request.callbackUrl !== null && (!isRetried || events === 'every_attempt')) {
@@ -331,13 +334,42 @@ export class EngineModel {
     for (const [root, chain] of this.finished) if (chain.queue === queue) this.finished.delete(root)
   }
 
-  replay(rootId: number, newId: number): void {
-    const letter = this.dead.get(rootId) as DeadLetter
+  /** A new job of a dead letter. */
+  replay(rootId: number, newId: number, action: 'replay' | 'retry'): void {
+    const { queue, request, endedAtMs } = this.dead.get(rootId) as DeadLetter
     this.dead.delete(rootId)
-    this.finished.set(rootId, { queue: letter.queue, end: 'dead_lettered', endedAtMs: letter.endedAtMs })
-    const { nowMs } = this.shard(letter.queue.shard)
-    const { queue, request } = letter
+    this.finished.set(rootId, { queue, request, end: 'dead_lettered', endedAtMs, madeId: null })
+    this.#remake(rootId, newId, action)
+  }
+
+  /** A new job of a chain that has failed. */
+  retry(rootId: number, newId: number): void {
+    this.#remake(rootId, newId, 'retry')
+  }
+
+  #remake(rootId: number, newId: number, action: 'replay' | 'retry'): void {
+    const chain = this.finished.get(rootId) as FinishedChain
+    chain.madeId = newId
+    const { queue, request } = chain
+    const { nowMs } = this.shard(queue.shard)
     this.#addJob({ id: newId, queue, attempt: 1, dueMs: nowMs, request, settings: queue.settings })
+    this.audit(queue, action, rootId)
+  }
+
+  fire(job: ModelJob): void {
+    job.place = 'ready'
+    job.dueMs = this.shard(job.queue.shard).nowMs
+    this.audit(job.queue, 'fire', job.id)
+  }
+
+  cancel(job: ModelJob): void {
+    this.jobs.delete(`${job.queue.key}|${job.id}`)
+    this.audit(job.queue, 'delete', job.id)
+  }
+
+  audit({ team, shard }: ModelQueue, action: ModelAudit['action'], jobId: number): void {
+    const { audits, nowMs: atMs } = this.shard(shard)
+    audits.set(team, [...(audits.get(team) ?? []), { action, jobId, atMs }])
   }
 }
 

@@ -56,7 +56,11 @@ export type Op =
   | { readonly op: 'lead' }
   | { readonly op: 'remove'; readonly queue: number; readonly resent: boolean }
   | { readonly op: 'cancel'; readonly pick: number }
-  | { readonly op: 'replay'; readonly pick: number; readonly resent: boolean }
+  | {
+      readonly op: 'replay' | 'retry' | 'fire' | 'duplicate'
+      readonly pick: number
+      readonly resent: boolean
+    }
   | { readonly op: 'purge'; readonly pick: number }
   | { readonly op: 'advance'; readonly ms: number }
   | { readonly op: 'jump'; readonly ms: number }
@@ -191,6 +195,9 @@ const weighted: Array<readonly [number, fc.Arbitrary<Op>]> = [
   [1, fc.record({ op: fc.constant('remove'), queue, resent: rarely })],
   [2, fc.record({ op: fc.constant('cancel'), pick: fc.nat(50) })],
   [2, fc.record({ op: fc.constant('replay'), pick: fc.nat(20), resent: rarely })],
+  [2, fc.record({ op: fc.constant('retry'), pick: fc.nat(20), resent: rarely })],
+  [2, fc.record({ op: fc.constant('fire'), pick: fc.nat(50), resent: rarely })],
+  [1, fc.record({ op: fc.constant('duplicate'), pick: fc.nat(50), resent: rarely })],
   [1, fc.record({ op: fc.constant('purge'), pick: fc.nat(20) })],
   [
     4,

@@ -125,6 +125,12 @@ export class Story {
         return this.callers.cancel(op.pick)
       case 'replay':
         return this.callers.replay(op.pick, op.resent)
+      case 'retry':
+        return this.callers.retry(op.pick, op.resent)
+      case 'fire':
+        return this.callers.fire(op.pick, op.resent)
+      case 'duplicate':
+        return this.callers.duplicate(op.pick, op.resent)
       case 'purge':
         return this.callers.purge(op.pick)
       case 'advance':

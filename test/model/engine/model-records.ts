@@ -30,7 +30,7 @@ export interface ModelJob {
   readonly id: number
   readonly queue: ModelQueue
   readonly attempt: number
-  readonly dueMs: number
+  dueMs: number
   readonly createdAtMs: number
   /** null for a callback. */
   readonly request: JobRequest | null
@@ -48,8 +48,17 @@ export interface DeadLetter {
 }
 export interface FinishedChain {
   readonly queue: ModelQueue
+  readonly request: JobRequest
   readonly end: 'success' | 'failed_no_retries' | 'dead_lettered'
+  /** The job that a replay or a retry has made of it. */
+  madeId: number | null
   readonly endedAtMs: number
+}
+/** A change that somebody asked for, as the audit log has to have it. */
+export interface ModelAudit {
+  readonly action: 'delete' | 'duplicate' | 'fire' | 'replay' | 'retry'
+  readonly jobId: number
+  readonly atMs: number
 }
 export interface ModelShard {
   lastMs: number | null
@@ -62,6 +71,8 @@ export interface ModelShard {
   /** executor → job id → what it holds it by. */
   readonly held: Map<string, Map<number, { queue: ModelQueue; token: number }>>
   highestToken: number
+  /** By team, oldest first. */
+  readonly audits: Map<string, ModelAudit[]>
   /** By team, in the order in which the shard gave them numbers. */
   readonly callbacks: Map<string, ModelQueue>
 }

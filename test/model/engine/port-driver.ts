@@ -81,6 +81,8 @@ export class PortDriver {
       [1, 'remove', () => this.#queues.remove(TEAM, random.pick(QUEUES))],
       [2, 'cancel', () => this.#withJob((id) => this.#jobs.remove(TEAM, id, AN_ACTOR, false))],
       [2, 'replay', () => this.#withJob((id) => this.#jobs.replay(TEAM, id, AN_ACTOR))],
+      [2, 'retry', () => this.#withJob((id) => this.#jobs.retry(TEAM, id, AN_ACTOR))],
+      [2, 'fire', () => this.#withJob((id) => this.#jobs.fire(TEAM, id, AN_ACTOR))],
       [2, 'get', () => this.#withJob((id) => this.#jobs.get(TEAM, id))],
       [1, 'compile', () => this.#compile()],
       [1, 'lead', () => this.#lead()],

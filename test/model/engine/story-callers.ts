@@ -8,14 +8,14 @@ import { shardKeys, shardOfQueue } from '../../../src/redis/client/engine.ts'
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { nameField } from '../../../src/redis/layout/keys.ts'
+import { nameField, splitNameField } from '../../../src/redis/layout/keys.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
 import type { World } from '../../support/engine/model-world.ts'
 import type { SentStep } from '../../support/lua/wrapped-scripts.ts'
 import type { EngineModel } from './engine-model.ts'
-import type { ModelQueue } from './model-records.ts'
+import type { ModelJob, ModelQueue } from './model-records.ts'
 import { edited, queueAt, toJob, type EditOp, type PushOp } from './engine-ops.ts'
 import { keepHead } from './engine-state.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
@@ -31,6 +31,8 @@ export const STORY_RETENTION = {
   finishedChainsMs: 7_200_000,
 }
 const BOX = new SecretBox(createSecretKey(randomBytes(32)))
+/** As in fire-job.ts. */
+const FIRED_SLACK_MS = 1_000
 const SUPERSEDED = { status: 'superseded' }
 
 /** What the APIs, the leader and the maintenance do in a story, to the real engine and to the model. */
@@ -60,7 +62,14 @@ export class StoryCallers {
   }
 
   async push(ops: readonly PushOp[], intake: number, resent: boolean): Promise<void> {
-    const jobs = ops.map((op) => toJob(op, this.#world.clock.wallMs))
+    await this.#send(
+      ops.map((op) => toJob(op, this.#world.clock.wallMs)),
+      intake,
+      resent,
+    )
+  }
+
+  async #send(jobs: readonly NewJob[], intake: number, resent: boolean): Promise<void> {
     if (resent) this.#world.faults.resent.add('enqueue')
     const to = this.#intakes[intake] as JobIntake
     const answers = await Promise.all(jobs.map((job) => to.push(job)))
@@ -88,14 +97,12 @@ export class StoryCallers {
     const last = this.#lastPush
     if (last === null || this.#world.clock.monotonicMs - last.atMs > 10_000) return
     const { name, keys, args, reply: before } = last.step
-    const after = ((await this.#world.engine.runner.run({ name, keys, args })) as string).split(' ')
-    const first = (before as string).split(' ')
-    if (after[0] === 'day' || first[0] === 'day') return
-    for (let i = 2; i < first.length; i += 3) {
-      const expected = first[i] === 'ok' ? 'again' : first[i]
-      assert.ok(after[i] === expected || after[i] === 'moved', `${first[i]} became ${after[i]}`)
-      if (after[i] === 'again') assert.equal(after[i + 1], first[i + 1])
-      if (after[i] === 'again' && after[i + 2] !== '-1') assert.equal(after[i + 2], first[i + 2])
+    const [first, after] = [before, await this.#world.engine.runner.run({ name, keys, args })].map(answersIn)
+    if (first === undefined || after === undefined) return
+    for (const [i, [code, a, b]] of after.entries()) {
+      const [was, ...known]: readonly string[] = first[i] ?? []
+      assert.ok(code === (was === 'ok' ? 'again' : was) || code === 'moved', `${was} became ${code}`)
+      if (code === 'again') assert.deepEqual(b === '-1' ? [a] : [a, b], b === '-1' ? [known[0]] : known)
     }
   }
 
@@ -188,13 +195,12 @@ export class StoryCallers {
   }
 
   async cancel(pick: number): Promise<void> {
-    const jobs = [...this.#model.jobs.values()].filter((job) => job.request !== null)
-    const job = jobs[pick % Math.max(1, jobs.length)]
+    const job = this.#pickJob(pick)
     if (job === undefined) return
     const answer = await this.#store.remove(job.queue.team, job.id, AN_ACTOR, false)
     assert.equal(answer.status, job.place === 'in_flight' ? 'in_flight' : 'removed')
     if (answer.status === 'in_flight') return
-    this.#model.jobs.delete(`${job.queue.key}|${job.id}`)
+    this.#model.cancel(job)
     this.#lastPush = null
     const again = await this.#store.remove(job.queue.team, job.id, AN_ACTOR, false)
     assert.notEqual(again.status, 'removed')
@@ -207,10 +213,69 @@ export class StoryCallers {
     const answer = await this.#store.replay(letter.queue.team, rootId, AN_ACTOR)
     assert.equal(answer.status, 'made')
     if (answer.status !== 'made') return
-    this.#model.replay(rootId, answer.jobId)
+    this.#model.replay(rootId, answer.jobId, 'replay')
     assert.equal(answer.scheduledAtMs, this.#model.shard(letter.queue.shard).nowMs)
     const again = await this.#store.replay(letter.queue.team, rootId, AN_ACTOR)
     assert.deepEqual(again, { status: 'already_made', jobId: answer.jobId })
+  }
+
+  async retry(pick: number, resent: boolean): Promise<void> {
+    const ended = [...this.#model.finished, ...this.#model.dead]
+    const [rootId, chain] = ended[pick % Math.max(1, ended.length)] ?? []
+    // A large payload is kept only as long as the record of a call.
+    if (rootId === undefined || chain === undefined || chain.request.payload !== null) return
+    // Records of calls have bodies of their own in a story, and a retry sends what was sent.
+    const { jobIds } = this.#world.engine
+    if ('end' in chain && chain.queue.failedCalls.some(({ jobId }) => jobIds.rootOf(jobId) === rootId)) return
+    if (resent) for (const name of ['retry', 'replay'] as const) this.#world.faults.resent.add(name)
+    const { team, shard } = chain.queue
+    const answer = await this.#store.retry(team, rootId, AN_ACTOR)
+    for (const name of ['retry', 'replay'] as const) this.#world.faults.resent.delete(name)
+    if ('madeId' in chain && chain.madeId !== null) {
+      return assert.deepEqual(answer, { status: 'already_made', jobId: chain.madeId })
+    }
+    if ('end' in chain && chain.end === 'success') return assert.deepEqual(answer, { status: 'not_failed' })
+    assert.ok(answer.status === 'made', answer.status)
+    if ('end' in chain) this.#model.retry(rootId, answer.jobId)
+    else this.#model.replay(rootId, answer.jobId, 'retry')
+    assert.equal(answer.scheduledAtMs, this.#model.shard(shard).nowMs)
+    const again = await this.#store.retry(team, rootId, AN_ACTOR)
+    assert.deepEqual(again, { status: 'already_made', jobId: answer.jobId })
+  }
+
+  async fire(pick: number, resent: boolean): Promise<void> {
+    const job = this.#pickJob(pick)
+    if (job === undefined) return
+    const { queue, id, place, dueMs } = job
+    if (resent) this.#world.faults.resent.add('fire')
+    const askedMs = this.#world.engine.runner.redisNowMs(queue.shard)
+    const { status } = await this.#store.fire(queue.team, id, AN_ACTOR)
+    this.#world.faults.resent.delete('fire')
+    const { nowMs } = this.#model.shard(queue.shard)
+    const isFired = place === 'delayed' && dueMs > nowMs
+    // Sent again it finds the job due. What became due a moment ago counts as fired: the estimate of the time in Redis may
+    // be ahead, and so far ahead when the clock has jumped back that the answer is `due`.
+    const isSeenDue = !isFired || resent
+    const isDueNow = (isFired ? nowMs : dueMs) >= askedMs - FIRED_SLACK_MS
+    assert.equal(status, !isSeenDue || isDueNow ? 'fired' : place === 'in_flight' ? 'in_flight' : 'due')
+    if (!isFired) return
+    this.#model.fire(job)
+    this.#lastPush = null
+  }
+
+  async duplicate(pick: number, resent: boolean): Promise<void> {
+    const job = this.#pickJob(pick)
+    const field = [...this.#model.queues].find(([, queue]) => queue === job?.queue)?.[0]
+    if (job?.request === undefined || job.request === null || field === undefined) return
+    const { team, queue } = splitNameField(field)
+    const duplicate = { of: job.id, actor: AN_ACTOR, changed: ['delay'] }
+    const start = { delaySeconds: 0 }
+    await this.#send([{ team, queue, request: job.request, start, idempotency: null, duplicate }], 0, resent)
+  }
+
+  #pickJob(pick: number): ModelJob | undefined {
+    const jobs = [...this.#model.jobs.values()].filter((job) => job.request !== null)
+    return jobs[pick % Math.max(1, jobs.length)]
   }
 
   async purge(pick: number): Promise<void> {
@@ -224,4 +289,12 @@ export class StoryCallers {
     this.#model.dead.delete(rootId)
     this.#lastPush = null
   }
+}
+
+/** Code and two words of each job, from 'now woken', then 'jobs code a b' for as many in a row; none of 'day'. */
+function answersIn(reply: unknown): readonly (readonly string[])[] {
+  const words = String(reply).split(' ').slice(2)
+  return words.flatMap((jobs, i) =>
+    i % 4 === 0 ? Array.from({ length: Number(jobs) }, () => words.slice(i + 1, i + 4)) : [],
+  )
 }

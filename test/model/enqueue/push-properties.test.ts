@@ -76,10 +76,10 @@ test('a push is a value, 400 or 422, and agrees with the schema of the contract'
         if (schema(value)) expect(texts.filter((each) => !BEYOND_THE_SCHEMA.test(each))).toEqual([])
       }
     }),
-    { numRuns: 6_000 },
+    { numRuns: 2_000 },
   )
-  expect(seen.valid).toBeGreaterThan(500)
-  expect(seen.invalid).toBeGreaterThan(500)
+  expect(seen.valid).toBeGreaterThan(150)
+  expect(seen.invalid).toBeGreaterThan(150)
 })
 
 test('whatever the bytes are, nothing is thrown', () => {
@@ -96,7 +96,7 @@ test('whatever the bytes are, nothing is thrown', () => {
       const result = read(given, { idempotencyKey: key })
       expect(['valid', 'invalid', 'malformed']).toContain(result.kind)
     }),
-    { numRuns: 6_000 },
+    { numRuns: 2_000 },
   )
 })
 
@@ -125,6 +125,6 @@ test('the payload kept is the source text given, and parses to the same value', 
       expect(kept).toBe(source)
       expect(JSON.parse(kept ?? '')).toEqual(JSON.parse(source))
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_000 },
   )
 })

@@ -5,13 +5,11 @@ import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { JobIntake } from '../../../src/ports/jobs.ts'
 import { parseCandidates } from '../../../src/redis/execute/claim/ready-claims.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
-import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { assertClean, claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
-import { AN_ACTOR } from '../../support/principals.ts'
 
 describe('claim', () => {
   let redis: TestRedis
@@ -77,54 +75,6 @@ describe('claim', () => {
     assert.equal((await claimed(source, 64)).length, 1)
     const [work] = await claimed(source, 64)
     assert.equal(work?.kind === 'job' && work.request.payload, big)
-    await assertClean(world)
-  })
-
-  test('passes over the ids of cancelled jobs and counts them off', async () => {
-    const ids = await pushAll(intake, 5)
-    const store = createJobStore(world.engine)
-    for (const id of ids.slice(0, 3))
-      assert.equal((await store.remove('default', id, AN_ACTOR, true)).status, 'removed')
-    const { meta: q } = shardKeys(world.engine, 0).queue('1')
-    assert.equal(await redis.client.hget(q, 'g'), '3')
-    await assertClean(world)
-    const source = await openExecutor(world, 'e1')
-    const works = await claimed(source, 1)
-    assert.deepEqual(
-      works.map((work) => work.jobId),
-      [ids[3]],
-    )
-    assert.equal(await redis.client.hget(q, 'g'), '0')
-    await assertClean(world)
-  })
-
-  test('finds a job behind more cancelled ids than one claim looks at', async () => {
-    const ids = await pushAll(intake, 600)
-    const store = createJobStore(world.engine)
-    for (const id of ids.slice(0, -1)) await store.remove('default', id, AN_ACTOR, false)
-    const source = await openExecutor(world, 'e1')
-    let works = await claimed(source, 64)
-    for (let i = 0; i < 4 && works.length === 0; i += 1) works = await claimed(source, 64)
-    assert.deepEqual(
-      works.map((work) => work.jobId),
-      ids.slice(-1),
-    )
-    await assertClean(world)
-  })
-
-  test('looks at no more than 1,024 cancelled ids and a round, and leaves the rest to the next claim', async () => {
-    const ids = await pushAll(intake, 1_500)
-    const store = createJobStore(world.engine)
-    for (const id of ids.slice(0, -1)) await store.remove('default', id, AN_ACTOR, false)
-    const source = await openExecutor(world, 'e1')
-    assert.deepEqual(await claimed(source, 64), [])
-    const [ready] = await redis.client.keys('*:r:*')
-    assert.ok((await redis.client.llen(ready ?? '')) >= 1_500 - 1_024 - 64)
-    await assertClean(world)
-    assert.deepEqual(
-      (await claimed(source, 64)).map((work) => work.jobId),
-      ids.slice(-1),
-    )
     await assertClean(world)
   })
 

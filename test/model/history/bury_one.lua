@@ -2,16 +2,15 @@
 local call = redis.call
 --#include lib/usage
 --#include retention/forget
+--#include history/blocks
+--#include history/sealed
 --#include history/bury
 
 local chains = ROWS.chains
-local bytes = 0
-for _, chain in ipairs(chains) do
-  bytes = bytes + (bury({
-    meta = KEYS.meta, summaries = KEYS.summaries, callRecords = KEYS.callRecords,
-    failedCalls = KEYS.failedCalls, successfulCalls = KEYS.successfulCalls,
-  }, ARGV.localId, chain, tonumber(ARGV.shards)) or 0)
-end
-Usage.note(Usage.team_of(call('HGET', KEYS.meta, QUEUE.name)), -bytes, 0, 0)
+local queue = {
+  localId = ARGV.localId, meta = KEYS.meta, history = KEYS.history, blocks = KEYS.blocks, summaries = KEYS.summaries,
+  callRecords = KEYS.callRecords, failedCalls = KEYS.failedCalls, successfulCalls = KEYS.successfulCalls,
+}
+for _, chain in ipairs(chains) do bury(queue, chain, tonumber(ARGV.shards)) end
 Usage.write(KEYS.teamUsage)
 return 0

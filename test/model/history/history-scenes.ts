@@ -36,7 +36,7 @@ export const HISTORY_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
       return () => sealHistory(stage.world.engine, keys, localId)
     },
   ],
-  ...(['read_history', 'read_blocks'] as const).map((name): readonly [StepName, string, Scene] => [
+  ...(['read_history', 'match_blocks'] as const).map((name): readonly [StepName, string, Scene] => [
     name,
     'a search in a sealed history',
     async (stage) => {

@@ -9,6 +9,7 @@ import { loadScript } from '../../../src/redis/client/scripts.ts'
 import { step } from '../../../src/redis/client/step.ts'
 import { searchHistory } from '../../../src/redis/history/search/search-history.ts'
 import { sealHistory } from '../../../src/redis/history/sealer.ts'
+import { encodeFinished } from '../../../src/redis/layout/finished-record.ts'
 import { jobIndexOf } from '../../../src/redis/retention/indexed-job.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import { callRecord, claimed, openExecutor } from '../../support/engine/model-executor.ts'
@@ -40,10 +41,15 @@ export const NO_FILTER: JobFilter = {
   text: null,
 }
 
+const PLAIN_ATTEMPT = {
+  ...{ createdAtMs: 0, scheduledAtMs: 0, durationMs: 5, responseStatus: 200 },
+  ...{ failureReason: null, errorMessage: null },
+}
+
 /** Sends `bury`, as the steps that delete ended chains do. */
 const BURY = step('bury_one', import.meta.url, {
-  keys: ['shardUsage', 'oldestCalls', 'teamUsage'],
-  queueKeys: ['meta', 'summaries', 'callRecords', 'failedCalls', 'successfulCalls'],
+  keys: ['shardUsage', 'oldestCalls', 'teamUsage', 'sealedHistories'],
+  queueKeys: ['meta', 'history', 'blocks', 'summaries', 'callRecords', 'failedCalls', 'successfulCalls'],
   args: ['localId', 'shards'],
   rows: { chains: { keys: ['jobIndex'], args: ['root', 'field'] } },
 })
@@ -57,6 +63,7 @@ export class HistoryStage {
   /** Whether the executor seals when a history has grown; else only `seal` does, so that tests know when. */
   keepsHistories = false
   #isSealing = false
+  #written = 0
 
   static async open(redis: TestRedis, retention: object = {}): Promise<HistoryStage> {
     return new HistoryStage(redis, await openWorld(redis, { shards: 1, retention }))
@@ -98,6 +105,31 @@ export class HistoryStage {
       ids.push(...roots)
     }
     return ids
+  }
+
+  /** Puts chains into the history without steps: many, or with summaries that a test writes. Answers their roots. */
+  async write(count: number, of: (at: number) => { url?: string; tags?: Readonly<Record<string, string>> }) {
+    const { history, summaries } = this.keys.queue('1')
+    const completedAtMs = this.world.engine.runner.redisNowMs(0)
+    const roots: number[] = []
+    for (let from = 0; from < count; from += 1_000) {
+      const page = Array.from({ length: Math.min(1_000, count - from) }, (_, i) => {
+        const root = this.world.engine.jobIds.idOf(0, 2 ** 30 + this.#written + i, 1)
+        const { url, tags = {} } = of(from + i)
+        const attempt = { ...PLAIN_ATTEMPT, completedAtMs, startedAtMs: completedAtMs }
+        const request = {
+          ...requestOf({ ...(url === undefined ? {} : { url }), tags }),
+          retriesEnabled: null,
+        }
+        const ended = { end: 'success', attempts: [attempt], replayedAs: null, hadNoPayload: false } as const
+        return { root, text: encodeFinished({ ...ended, request }) }
+      })
+      this.#written += page.length
+      roots.push(...page.map(({ root }) => root))
+      await this.redis.client.lpush(history, ...page.map(({ root }) => String(root)))
+      await this.redis.client.hset(summaries, ...page.flatMap(({ root, text }) => [String(root), text]))
+    }
+    return roots
   }
 
   #endOf(work: ClaimedJob, { failureReason, responseStatus, callBody }: ChainPlan) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { readChains, readHistory } from '../../../src/redis/history/history-reads.ts'
 import { assertClean } from '../../support/engine/model-executor.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { HistoryStage, plans } from './history-stage.ts'
@@ -78,6 +79,67 @@ describe('the search of finished chains', () => {
     await redis.client.del(stage.keys.queue('1').blocks)
     for (const [filter, expected] of cases)
       assert.deepEqual((await stage.search(filter)).ids, expected, `${JSON.stringify(filter)} without blocks`)
+  })
+
+  test('finds a host however its URL writes it', async () => {
+    const spellings = [
+      'http://a.test/',
+      'http://A.Test/',
+      'http://%61.test/',
+      'http://ａ.test/',
+      'http://b.test/',
+    ]
+    const ids = await stage.finish(
+      plans(520, (at) => ({ url: at < 256 ? 'http://a.test/' : (spellings[at % 5] as string) })),
+    )
+    await stage.seal()
+    const expected = ids.filter((_, at) => at < 256 || at % 5 < 4).reverse()
+    assert.deepEqual((await stage.search({ host: 'a.test' })).ids, expected)
+  })
+
+  test('goes on where one step has found or tested enough', async () => {
+    await stage.finish(plans(1))
+    const roots = await stage.write(70 * 256, (at) => ({
+      tags: { half: at % 2 === 0 ? 'a' : 'b', at: String(at), place: String(at % 256) },
+    }))
+    await stage.seal()
+    const [newest] = await redis.client.lrange(stage.keys.queue('1').history, 0, 0)
+    assert.equal(newest, String(roots.at(-1)))
+    const half = roots.filter((_, at) => at % 2 === 0).reverse()
+    const found = await stage.search(
+      { tag: { name: 'half', value: 'a' } },
+      { limit: 100, examinedMax: 2_500 },
+    )
+    assert.deepEqual(found.ids, half)
+    const inEach = await stage.search({ tag: { name: 'place', value: '9' } })
+    assert.deepEqual(inEach.ids, roots.filter((_, at) => at % 256 === 9).reverse())
+    const { ids, searched } = await stage.search({ tag: { name: 'at', value: '300' } })
+    assert.deepEqual(ids, [roots[300]])
+    assert.ok(searched <= 4 * 256, `${searched} were looked at`)
+  })
+
+  test('a step reads large summaries by their bytes, not by their number', async () => {
+    await stage.finish(plans(1))
+    const large = 'x'.repeat(30_000)
+    const roots = await stage.write(600, (at) => ({ tags: { at: String(at % 10), large } }))
+    const owner = await stage.queue()
+    const span = { from: 1, to: 257, picks: null, isTested: false }
+    const asked = { spans: [span], wanted: 1, needles: [] }
+    const look = await readHistory(stage.world.engine, owner, asked)
+    assert.ok(look.bytes < 800_000, `${look.bytes} bytes`)
+    assert.equal(look.stoppedAt, 257 - look.entries.length)
+    const tested = { ...asked, spans: [{ ...span, isTested: true }], needles: ['"at":"none"'] }
+    const none = await readHistory(stage.world.engine, owner, tested)
+    assert.deepEqual([none.entries.length, none.looked, none.bytes], [0, look.looked, look.bytes])
+    const { entries } = await readChains(stage.world.engine, owner, { from: 1, to: 257 })
+    assert.deepEqual(
+      entries.map(({ root }) => Number(root)),
+      roots.slice(0, 256).reverse(),
+    )
+    await stage.seal()
+    const of3 = roots.filter((_, at) => at % 10 === 3).reverse()
+    assert.deepEqual((await stage.search({ tag: { name: 'at', value: '3' } })).ids, of3)
+    assert.deepEqual((await stage.search({ text: '"at":"3"' })).ids, [])
   })
 
   test('a text is also looked for in payloads that call records keep', async () => {

@@ -144,6 +144,24 @@ test('a search for many jobs leaves out chains that were made after it began', a
   )
 })
 
+test('a page of dead letters reads no more of them than it holds', async () => {
+  await stage.makeDeadLetters(30)
+  const filter = { ...ANY_JOB, status: 'dead_lettered' } as const
+  const pages: number[][] = []
+  const search = { team: TEAM, shard: 0, filter, createdBeforeMs: Number.MAX_SAFE_INTEGER }
+  let from: string | null = null
+  do {
+    const page = await searchShard(stage.world.engine, { ...search, from, limit: 12 })
+    pages.push([page.found.length, page.searched])
+    from = page.next
+  } while (from !== null)
+  assert.deepEqual(pages, [
+    [12, 12],
+    [12, 12],
+    [6, 6],
+  ])
+})
+
 describe('a list that is limited to queues', () => {
   test('shows these and no others, whatever it is asked for', async () => {
     for (const queue of ['a', 'b', 'c', 'd']) await pushAll(stage.intake, 2, { queue })

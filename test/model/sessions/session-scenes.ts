@@ -5,7 +5,11 @@ import type { StepName } from '../../../src/redis/steps.ts'
 import type { Scene } from '../cluster/tear-scenes.ts'
 
 const SUBJECT = { kind: 'token', team: 'default', name: 'ci' } as const
-const CREDENTIAL = { kind: 'token', token: 'a-token-0123456789' } as const
+const LOGIN = {
+  subject: SUBJECT,
+  credential: { kind: 'token', token: 'a-token-0123456789' },
+  openedFor: 'default',
+} as const
 
 export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   [
@@ -13,14 +17,14 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'a code',
     async ({ world }) =>
       () =>
-        createLoginCodes(world.engine).create(CREDENTIAL),
+        createLoginCodes(world.engine).create(LOGIN.credential),
   ],
   [
     'take_code',
     'a code that waits',
     async ({ world }) => {
       const codes = createLoginCodes(world.engine)
-      const { code } = await codes.create(CREDENTIAL)
+      const { code } = await codes.create(LOGIN.credential)
       return () => codes.take(code)
     },
   ],
@@ -29,8 +33,8 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'one more than there may be',
     async ({ world }) => {
       const store = createSessionStore(world.engine)
-      for (let i = 0; i < SESSIONS_PER_SUBJECT_MAX; i += 1) await store.open(SUBJECT, CREDENTIAL)
-      return () => store.open(SUBJECT, CREDENTIAL)
+      for (let i = 0; i < SESSIONS_PER_SUBJECT_MAX; i += 1) await store.open(LOGIN)
+      return () => store.open(LOGIN)
     },
   ],
   [
@@ -38,7 +42,7 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'a use that is noted',
     async ({ world }) => {
       const store = createSessionStore(world.engine)
-      const { id } = await store.open(SUBJECT, CREDENTIAL)
+      const { id } = await store.open(LOGIN)
       world.clock.advance(60_000)
       return () => store.use(id)
     },
@@ -48,8 +52,8 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'one of two',
     async ({ world }) => {
       const store = createSessionStore(world.engine)
-      const { id } = await store.open(SUBJECT, CREDENTIAL)
-      await store.open(SUBJECT, CREDENTIAL)
+      const { id } = await store.open(LOGIN)
+      await store.open(LOGIN)
       return () => store.end(id)
     },
   ],

@@ -32,8 +32,9 @@ beforeEach(async () => {
   return () => world.close()
 })
 
+const loginOf = (subject: SessionSubject) => ({ subject, credential: CREDENTIAL, openedFor: 'shop' })
 const isOpen = async (id: string) => (await store.use(id)) !== null
-const openOne = async (subject = CI) => (await store.open(subject, CREDENTIAL)).id
+const openOne = async (subject = CI) => (await store.open(loginOf(subject))).id
 
 /** Everything that Redis holds of sessions, as one text. */
 async function stored(): Promise<string> {
@@ -43,16 +44,22 @@ async function stored(): Promise<string> {
 
 describe('a session', () => {
   test('stands for what it was opened with, whoever asks', async () => {
-    const { id, session } = await store.open(ANN, CREDENTIAL)
+    const { id, session } = await store.open(loginOf(ANN))
     assert.deepEqual(await createSessionStore(world.engine).use(id), session)
-    assert.deepEqual([session.subject, session.credential], [ANN, CREDENTIAL])
+    assert.deepEqual([session.subject, session.credential, session.openedFor], [ANN, CREDENTIAL, 'shop'])
     assert.equal(session.endMs - session.createdAtMs, SESSION_MAX_MS)
     assert.equal(session.idleEndMs - session.createdAtMs, SESSION_IDLE_MS)
     await assertClean(world)
   })
 
+  test('of a version that did not note what it was opened for has ended', async () => {
+    const login = { ...loginOf(ANN), openedFor: undefined as unknown as string }
+    const { id } = await store.open(login)
+    assert.equal(await store.use(id), null)
+  })
+
   test('cannot be learnt from Redis, and neither can its token, its subject and its secret', async () => {
-    const { id } = await store.open(ANN, CREDENTIAL)
+    const { id } = await store.open(loginOf(ANN))
     const text = await stored()
     for (const secret of [TOKEN, id, id.split('.')[1] ?? '', '"ann"'])
       assert.ok(!text.includes(secret), secret)

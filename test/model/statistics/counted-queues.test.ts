@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
-import { QUEUE } from '../../../src/redis/layout/fields.ts'
+import { QUEUE, STATISTICS } from '../../../src/redis/layout/fields.ts'
 import { queueIdOf } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { COUNT_TURN_MS } from '../../../src/redis/statistics/count-turn.ts'
 import { createStatistician } from '../../../src/redis/statistics/statistician.ts'
 import { createStatisticsReader } from '../../../src/redis/statistics/statistics-reader.ts'
 import { assertClean, claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
@@ -57,6 +58,70 @@ describe('what statistics count', () => {
       ],
     )
     await assertClean(world)
+  })
+
+  test('in the turn of one executor, however many come at once', async () => {
+    await pushAll(world.newIntake(), 3)
+    let counts = 0
+    world.faults.before = ({ name }) => {
+      if (name === 'sample_queues') counts += 1
+    }
+    const executors = Array.from({ length: 8 }, () => createStatistician(world.engine, keys()))
+    for (const minute of [1, 2, 3]) {
+      world.clock.advance(60_000)
+      await Promise.all(executors.map((keep) => keep()))
+      assert.equal(counts, minute)
+    }
+    // A turn of another that the clock, set back, puts far ahead.
+    world.clock.jump(-3_600_000)
+    world.engine.runner.noteRedisTime(0, world.clock.wallMs)
+    await createStatistician(world.engine, keys())()
+    assert.equal(counts, 4)
+    await assertClean(world)
+  })
+
+  describe.each([
+    ['others change the tallies all the time', false],
+    ['the executor dies', true],
+  ])('every queue and team in a minute whose count is given up half way, as %s', (_, dies) => {
+    test.each([
+      ['the same executor', true],
+      ['another one', false],
+    ])('and which %s goes on to count', async (__, isSame) => {
+      await pushAll(world.newIntake(), 3)
+      const keep = createStatistician(world.engine, keys())
+      world.clock.advance(60_000)
+      world.engine.runner.noteRedisTime(0, world.clock.wallMs)
+      let folds = 0
+      world.faults.before = async ({ name }) => {
+        if (name !== 'fold') return
+        folds += 1
+        // The turn is taken and the tallies of the queue are written by then, those of the team are not.
+        if (folds <= 2) return
+        if (dies) throw new Error('died')
+        await redis.client.hincrby(keys().statistics, STATISTICS.version, 1)
+      }
+      await keep().catch(() => undefined)
+      assert.ok(folds > 2)
+      world.faults.before = () => undefined
+      const counted = () => redis.client.hget(keys().statistics, STATISTICS.sampledMinute)
+      const other = createStatistician(world.engine, keys())
+      await other()
+      assert.equal(await counted(), null)
+      if (!isSame) world.clock.advance(COUNT_TURN_MS)
+      await (isSame ? keep : other)()
+      assert.equal(Number(await counted()), Math.floor(world.clock.wallMs / 60_000))
+      await pass()
+      await pass()
+      for (const minutes of [
+        await reader().ofTeam('default', 0),
+        await reader().ofQueue('default', emails, 0),
+      ]) {
+        const depths = [...(minutes?.values() ?? [])].map(({ depth }) => depth)
+        assert.deepEqual(depths, [3, 3, 3])
+      }
+      await assertClean(world)
+    })
   })
 
   test('the hidden queue of a cron for its team alone', async () => {

@@ -7,7 +7,7 @@ import { claimed, ended, openExecutor, pushAll } from '../../support/engine/mode
 import { createWaitExplainer } from '../../../src/redis/waiting/wait-explainer.ts'
 import type { Scene } from '../cluster/tear-scenes.ts'
 
-const NO_STORED_WINDOWS = { list: () => Promise.resolve({ windows: [], nextCursor: null }) }
+const NO_KNOWN_WINDOWS = { ofTeam: () => [] }
 
 /** Some jobs have ended, some wait, and a minute is over. */
 const kept: Scene = async ({ world, intake, accepted }) => {
@@ -32,7 +32,7 @@ export const STATISTICS_SCENES: ReadonlyArray<readonly [StepName, string, Scene]
     async ({ world, intake, accepted }) => {
       accepted.push(...(await pushAll(intake, 2)))
       const explainer = createWaitExplainer(world.engine, {
-        windows: NO_STORED_WINDOWS,
+        windows: NO_KNOWN_WINDOWS,
         callQuotaOf: () => null,
       })
       return () => explainer.explain('default', accepted[1] as number)

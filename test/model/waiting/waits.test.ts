@@ -33,7 +33,7 @@ describe('why a job waits', () => {
 
   const explain = (jobId: number, team = 'default') =>
     createWaitExplainer(world.engine, {
-      windows: { list: () => Promise.resolve({ windows, nextCursor: null }) },
+      windows: { ofTeam: () => windows },
       callQuotaOf: () => callQuota,
     }).explain(team, jobId)
   const apply = (change: Partial<QueueSettings>) =>

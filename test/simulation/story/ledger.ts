@@ -1,4 +1,5 @@
 import type { NewJob, PushResult, JobStore } from '../../../src/ports/jobs.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** One push as its client sees it. */
@@ -35,7 +36,10 @@ export class Ledger {
   readonly pushes: PushEntry[] = []
   readonly removals: Removal[] = []
   readonly cancellations: Cancellation[] = []
+  /** By replays and by retries. */
   readonly replays: Replay[] = []
+  /** Jobs that somebody wanted to fire; a request without an answer may have. */
+  readonly fired = new Set<number>()
   #unanswered = 0
 
   get isAnswered(): boolean {
@@ -82,6 +86,25 @@ export class Ledger {
       if (answer?.status !== 'made') return
       this.replays.push({ jobId, newId: answer.jobId, atMs: scheduler.nowMs })
     })
+  }
+
+  fire(pick: number, send: (jobId: number) => ReturnType<JobStore['fire']>): void {
+    const jobId = this.#pickJob(pick)
+    if (jobId === null) return
+    this.fired.add(jobId)
+    this.#ask(send(jobId), () => undefined)
+  }
+
+  /** The new job is a push as others are. */
+  duplicate(pick: number, scheduler: Scheduler, send: (job: NewJob) => Promise<PushResult>): void {
+    const of = this.#pickJob(pick)
+    const origin = this.pushes.find(
+      ({ result }) => result !== null && 'jobId' in result && result.jobId === of,
+    )
+    if (of === null || origin === undefined) return
+    const duplicate = { of, actor: AN_ACTOR, changed: [] }
+    const job = { ...origin.job, start: { delaySeconds: 0 }, duplicate }
+    this.push(job, scheduler, () => send(job))
   }
 
   #pickJob(pick: number): number | null {

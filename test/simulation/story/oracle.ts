@@ -191,7 +191,7 @@ class StoryJudge {
     const jobIds = this.#simulation.around.jobIds
     chain.attempts.forEach((_, i) => {
       const first = this.#deliveries.get(rootId + i * jobIds.shards)?.[0]
-      if (first === undefined) return
+      if (first === undefined || (i === 0 && this.#simulation.ledger.fired.has(rootId))) return
       const before = this.#deliveries.get(rootId + (i - 1) * jobIds.shards)?.[0]
       const delayMs =
         i > 0 ? (delays[i - 1] ?? 0) * 1000 : 'delaySeconds' in start ? start.delaySeconds * 1000 : 0

@@ -19,7 +19,7 @@ export type PlannedEvent = { readonly atMs: number } & (
   | { readonly what: 'push'; readonly job: NewJob }
   | { readonly what: 'apply'; readonly queue: string; readonly change: Partial<QueueSettings> }
   | { readonly what: 'remove'; readonly queue: string }
-  | { readonly what: 'cancel' | 'replay'; readonly pick: number }
+  | { readonly what: 'cancel' | 'replay' | 'retry' | 'fire' | 'duplicate'; readonly pick: number }
   | { readonly what: 'kill'; readonly executor: number; readonly restartMs: number }
   | { readonly what: 'stop'; readonly executor: number; readonly graceMs: number; readonly restartMs: number }
   | { readonly what: 'freeze'; readonly executor: number; readonly forMs: number; readonly stall: boolean }
@@ -176,6 +176,10 @@ function drawEdits(random: SeededRandom, queues: readonly string[], activeMs: nu
   }
   for (let i = times(0.3, 4); i > 0; i -= 1) {
     events.push({ atMs: at(), what: random.pick(['cancel', 'replay']), pick: random.integer(0, 99) })
+  }
+  for (let i = times(0.4, 6); i > 0; i -= 1) {
+    const what = random.pick(['retry', 'fire', 'duplicate'] as const)
+    events.push({ atMs: at(), what, pick: random.integer(0, 99) })
   }
   return events
 }

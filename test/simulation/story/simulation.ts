@@ -233,6 +233,14 @@ export class Simulation {
         return this.ledger.replay(event.pick, this.scheduler, (id) =>
           this.#jobs.replay(this.#teamOf(id), id, AN_ACTOR),
         )
+      case 'retry':
+        return this.ledger.replay(event.pick, this.scheduler, (id) =>
+          this.#jobs.retry(this.#teamOf(id), id, AN_ACTOR),
+        )
+      case 'fire':
+        return this.ledger.fire(event.pick, (id) => this.#jobs.fire(this.#teamOf(id), id, AN_ACTOR))
+      case 'duplicate':
+        return this.ledger.duplicate(event.pick, this.scheduler, (job) => this.#intake.push(job))
       case 'away':
         return this.#leave(event.shard % this.plan.shards, event.forMs)
       case 'outage':

@@ -72,9 +72,14 @@ export function requestSchemaOf({
 export const schemaOf = (name: string): ValidateFunction =>
   validatorOf({ $ref: `#/components/schemas/${name}` })
 
-/** A validator of a schema as it stands in the document. */
+const validators = new Map<string, ValidateFunction>()
+
+/** A validator of a schema as it stands in the document; each is compiled once. */
 export function validatorOf(schema: object): ValidateFunction {
-  return ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"contract#/')) as object)
+  const text = JSON.stringify(schema).replaceAll('"#/', '"contract#/')
+  const validator = validators.get(text) ?? ajv.compile(JSON.parse(text) as object)
+  validators.set(text, validator)
+  return validator
 }
 
 /** Every operation, with its method and path. */

@@ -15,7 +15,7 @@ import type { MaintenanceWindow, WindowSettings } from '../../../src/domain/wind
 import type { WindowChange } from '../../../src/ports/windows.ts'
 import type { Clock, Logger } from '../../../src/ports/runtime.ts'
 import type { Cron } from '../../../src/ports/crons.ts'
-import type { DeadLetterGroup, NewJob, PushResult } from '../../../src/ports/jobs.ts'
+import type { DeadLetterGroup, JobIntake, NewJob, PushEnd, PushResult } from '../../../src/ports/jobs.ts'
 import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
@@ -49,6 +49,19 @@ const PRINCIPALS = new Map([
 export const NOW_MS = Date.UTC(2026, 10, 21, 10, 0, 0)
 export const JOB_IDS = new JobIds(1, '0123456789ab')
 export const BEARER = { authorization: `Bearer ${TOKEN}` }
+
+/** Seals by turning round. */
+function createFakeBox(): ApiParts['cursorBox'] {
+  const turned = (text: string) => text.split('').toReversed().join('')
+  return {
+    seal: (text) => Buffer.from(turned(`sealed ${text}`)).toString('base64'),
+    open: (sealed) => {
+      const text = turned(Buffer.from(sealed, 'base64').toString())
+      if (!text.startsWith('sealed ')) throw new Error('not sealed')
+      return text.slice('sealed '.length)
+    },
+  }
+}
 
 /** Real time: only a socket waits for it. */
 export const clock: Clock = {
@@ -241,21 +254,38 @@ export interface RunningApi {
   close(): Promise<void>
 }
 
+export interface ApiChange extends Partial<Omit<ApiParts, 'intake'>> {
+  readonly connectionsMax?: number
+  readonly intake?: FakeIntake
+}
+
+type FakeIntake = Pick<JobIntake, 'push'> & Partial<JobIntake>
+
+/** Several pushes are as many single ones, unless the fake says otherwise. */
+function intakeOf(intake: FakeIntake): JobIntake {
+  const endOf = (job: NewJob): Promise<PushEnd> =>
+    intake.push(job).catch((fault: unknown) => ({ status: 'failed', fault }))
+  return {
+    push: (job) => intake.push(job),
+    pushAll: (jobs) => intake.pushAll?.(jobs) ?? Promise.all(jobs.map(endOf)),
+  }
+}
+
 /** The API on a free port with fakes that know one queue (7), one cron (7), one alert (7), one window (night) and one chain (16, 17); `change` replaces parts. */
-export async function startApi(
-  change: Partial<ApiParts> & { readonly connectionsMax?: number } = {},
-): Promise<RunningApi> {
+export async function startApi({ intake, ...change }: ApiChange = {}): Promise<RunningApi> {
   const pushed: NewJob[] = []
   const logged: unknown[][] = []
   const note = (...entry: unknown[]): void => void logged.push(entry)
   const logger: Logger = { debug: note, info: note, warn: note, error: note, child: () => logger }
   const parts: ApiParts = {
-    intake: {
-      push: (job) => {
-        pushed.push(job)
-        return Promise.resolve(createdResult())
+    intake: intakeOf(
+      intake ?? {
+        push: (job) => {
+          pushed.push(job)
+          return Promise.resolve(createdResult())
+        },
       },
-    },
+    ),
     jobs: fakeJobs(),
     queues: {
       list: () => Promise.resolve({ queues: [aQueue()], nextCursor: null }),
@@ -323,6 +353,7 @@ export async function startApi(
       ofQueue: (team, id) => Promise.resolve(team === 'default' && id === 7 ? SOME_MINUTES : null),
     },
     jobIds: JOB_IDS,
+    cursorBox: createFakeBox(),
     clock,
     logger,
     ...change,
@@ -481,7 +512,9 @@ export function call(
   { method = 'GET', headers, body }: Call = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const request = send({ port, path, method, headers: { ...headers }, agent: false }, (response) => {
+    // By address, so that no name is looked up.
+    const to = { host: '127.0.0.1', port, path, method }
+    const request = send({ ...to, headers: { ...headers }, agent: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('end', () => {

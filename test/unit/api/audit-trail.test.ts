@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest'
-import { withAudit } from '../../../src/api/audit-trail.ts'
+import { type WantedChange, withAudit } from '../../../src/api/audit-trail.ts'
 import { EditRefusedError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
 
 const CONTEXT = { team: 'default', actor: AN_ACTOR }
 const RESOURCE = { kind: 'queue', id: 7, name: 'orders' } as const
-const WANTED = { action: 'edit', resource: RESOURCE, before: { timeout_seconds: 30, is_active: true } }
+const WANTED: WantedChange = {
+  action: 'edit',
+  resource: RESOURCE,
+  before: { timeout_seconds: 30, is_active: true },
+}
 
 test('a change is asked for before it is made, and settled with the fields that differ', async () => {
   const log = new FakeAuditLog()

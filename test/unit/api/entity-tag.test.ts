@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { entityTagOf } from '../../../src/api/entity-tag.ts'
-import { aCron, aQueue, BEARER, call, startApi } from './api-fixture.ts'
+import { EditConflictError } from '../../../src/domain/errors.ts'
+import type { Queue } from '../../../src/ports/queues.ts'
+import type { WindowChange } from '../../../src/ports/windows.ts'
+import { FakeAuditLog } from '../../support/fake-audit-log.ts'
+import { aCron, aQueue, aWindow, BEARER, call, startApi } from './api-fixture.ts'
 
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
 
@@ -53,4 +57,83 @@ test.each([
     expect(answer.headers.etag).toBe(etag)
   }
   await api.close()
+})
+
+test.each([
+  ['/api/queues/7', { timeout_seconds: 9 }],
+  ['/api/crons/7', { timeout_seconds: 9 }],
+])('an edit of %s is noted with what it found, not with what was read ahead of it', async (path, change) => {
+  const auditLog = new FakeAuditLog()
+  // Somebody else changes the timeout and the retries after the request was read; a first write fails for that.
+  const edit = <Of extends { readonly settings: Queue['settings'] }>(of: Of) => {
+    return async (_t: string, _id: unknown, change: object, check?: (settings: Of['settings']) => void) => {
+      check?.({ ...of.settings, retriesEnabled: false })
+      const found = { ...of.settings, retriesEnabled: false, timeoutSeconds: 8 }
+      check?.(found)
+      return { ...of, settings: { ...found, ...change } } as never
+    }
+  }
+  const editor = { edit: edit(aQueue()), remove: () => Promise.resolve('removed' as const) }
+  const api = await startApi({ auditLog, editor, cronEditor: { edit: edit(aCron() as never) } as never })
+  const answer = await call(api.port, path, {
+    method: 'PATCH',
+    headers: JSON_TYPE,
+    body: JSON.stringify(change),
+  })
+  await api.close()
+  expect(answer.status).toBe(200)
+  expect(auditLog.ended).toMatchObject([{ outcome: 'done' }])
+  expect(auditLog.ended[0]?.entry.before).toEqual({ timeout_seconds: 8 })
+  expect(auditLog.ended[0]?.entry.after).toEqual(change)
+})
+
+test.each(['/api/queues/7', '/api/crons/7'])(
+  'while others keep editing %s, only an edit with If-Match is refused',
+  async (path) => {
+    const auditLog = new FakeAuditLog()
+    const edit = <Of extends { readonly settings: object }>(of: Of) => {
+      return async (_t: string, _id: unknown, change: object, check?: (settings: Of['settings']) => void) => {
+        check?.(of.settings)
+        if (check !== undefined) throw new EditConflictError(null)
+        return { ...of, settings: { ...of.settings, ...change } } as never
+      }
+    }
+    const editor = { edit: edit(aQueue()), remove: () => Promise.resolve('removed' as const) }
+    const api = await startApi({ auditLog, editor, cronEditor: { edit: edit(aCron()) } as never })
+    const { etag } = (await call(api.port, path, { headers: BEARER })).headers
+    const send = (headers: object) =>
+      call(api.port, path, {
+        method: 'PATCH',
+        headers: { ...JSON_TYPE, ...headers },
+        body: JSON.stringify({ timeout_seconds: 9 }),
+      })
+    for (const headers of [{}, { 'if-match': '*' }]) {
+      expect((await send(headers)).status).toBe(200)
+      expect(auditLog.ended.at(-1)).toMatchObject({
+        outcome: 'done',
+        entry: { after: { timeout_seconds: 9 } },
+      })
+    }
+    expect((await send({ 'if-match': String(etag) })).status).toBe(409)
+    expect(auditLog.ended.at(-1)).toMatchObject({ outcome: 'refused' })
+    await api.close()
+  },
+)
+
+test('an edit of a window is noted with what it found', async () => {
+  const auditLog = new FakeAuditLog()
+  const windowEditor = {
+    edit: async (_team: string, _name: string, change: WindowChange) => {
+      const found = aWindow({ reason: 'by another' })
+      const settings = await change(found)
+      return settings === 'refused' ? settings : { ...found, ...settings }
+    },
+  }
+  const api = await startApi({ auditLog, windowEditor: windowEditor as never })
+  const options = { method: 'PATCH', headers: JSON_TYPE, body: JSON.stringify({ action: 'hold' }) }
+  const answer = await call(api.port, '/api/maintenance-windows/night', options)
+  await api.close()
+  expect(answer.status).toBe(200)
+  expect(auditLog.ended).toMatchObject([{ entry: { before: { action: 'mute' }, after: { action: 'hold' } } }])
+  expect(Object.keys(auditLog.ended[0]?.entry.after ?? {})).toEqual(['action'])
 })

@@ -9,11 +9,11 @@ import type { ApiParts } from '../../../src/api/create-api.ts'
 import { EventStreams } from '../../../src/api/events/event-streams.ts'
 import type { Logger } from '../../../src/ports/runtime.ts'
 import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
-import { aChain, aCron, BEARER, call, type Call, clock, startApi } from './api-fixture.ts'
+import { aChain, aCron, type ApiChange, BEARER, call, type Call, clock, startApi } from './api-fixture.ts'
 import { failingCodes, failingSessions, SESSION_COOKIE } from '../../support/fake-sessions.ts'
 import { anApiToken, aPrincipal } from '../../support/principals.ts'
 
-const rejecting = (fault: Error): Partial<ApiParts> => {
+const rejecting = (fault: Error): ApiChange => {
   const fail = () => Promise.reject(fault)
   return {
     intake: { push: fail },
@@ -103,14 +103,14 @@ const MAKING = new Set(['pushJob', 'createCron', 'duplicateJob', 'replayJob'])
 /** Those without a body whose 429 is not that of a rate limit. */
 const OWN_429 = new Set(['listJobs', 'replayJob', 'runCron'])
 const LIMITED = { ...NO_TERMS, rateLimit: { requestsPerSecond: 1, burst: 1 } }
-const OVER_RATE: Partial<ApiParts> = {
+const OVER_RATE: ApiChange = {
   tokens: { principalOf: () => tokenPrincipal('default', 'ci', LIMITED) },
   tokenRates: { admit: () => ({ isAdmitted: false, remaining: 0, fullMs: 1_000, waitMs: 1_000 }) },
 }
 
 /** How to get an answer with this status from an operation: other parts, another path, another call. */
 interface Scenario {
-  readonly parts?: Partial<ApiParts>
+  readonly parts?: ApiChange
   readonly path?: (path: string) => string
   readonly call?: Call
   /** Whether the team has another body under way that takes all the room. */
@@ -135,7 +135,7 @@ async function holdRoom(port: number): Promise<Socket> {
 const BY_SESSION = new Set(['readSession', 'endSession'])
 
 /** A provider at which everybody has logged in, and a browser that comes back from it. */
-function oidcOf(kind: 'done' | 'unavailable', admission: Admission): Partial<ApiParts> {
+function oidcOf(kind: 'done' | 'unavailable', admission: Admission): ApiChange {
   const pending = { state: 's', nonce: 'n', verifier: 'v' }
   const begun = kind === 'done' ? { url: 'https://id.example.com/', pending } : null
   const end = kind === 'done' ? { kind, user: { username: 'ann', groups: [] } } : { kind }
@@ -174,6 +174,7 @@ function sessionScenarioOf(operationId: string, status: string): Scenario | null
   if (status === '401') return { call: {} }
   if (status === '403') return { call: { headers: { ...headers, 'sec-fetch-site': 'cross-site' } } }
   if (status === '422') return { call: { headers }, path: (path) => `${path}?everywhere=yes` }
+  if (status === '429') return { call: { headers }, parts: OVER_RATE }
   return {
     call: { headers },
     ...(fault === undefined ? {} : { parts: { sessions: failingSessions(fault) } }),

@@ -32,15 +32,15 @@ describe('alerts', () => {
     expect(api.received[0]).toMatchObject({ method: 'GET', url: '/api/alerts?limit=2' })
     expect(out.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  '))).toEqual([
       'ALERT  TYPE  REASON  RESOURCE  COUNT  LAST  STATE  MESSAGE',
-      '640  failure  timeout  queue emails \\x1b[2J (12)  3  2026-11-21T10:00:41.000+00:00  unread  A job failed for good.',
-      '640  limit_warning  quota_nearly_used  team shop  1  2026-11-21T10:00:41.000+00:00  read, suppressed by release  A job failed for good.',
+      '640  failure  timeout  queue emails \\x1b[2J (12)  3  2026-11-21T10:00:41Z  unread  A job failed for good.',
+      '640  limit_warning  quota_nearly_used  team shop  1  2026-11-21T10:00:41Z  read, suppressed by release  A job failed for good.',
       'next page: --cursor abc',
       '',
     ])
   })
 
   const FILTERS =
-    '--type failure --reason timeout --resource-kind queue --resource-id 12 --read false --after 2026-11-21T10:00:00+01:00 --before 2026-11-22T00:00:00Z'
+    '--type failure --reason timeout --queue 12 --read false --after 2026-11-21T10:00:00+01:00 --before 2026-11-22T00:00:00Z'
   const SEARCH =
     'type=failure&reason=timeout&resource_kind=queue&resource_id=12&read=false&after=2026-11-21T10%3A00%3A00%2B01%3A00&before=2026-11-22T00%3A00%3A00Z'
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { useApi } from './cli-fixture.ts'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inputOf, useApi } from './cli-fixture.ts'
 
 const api = useApi()
 
@@ -50,6 +53,44 @@ describe('a new bulk', () => {
     })
     await create('purge', '--all')
     expect(sent()).toEqual({ action: 'purge', filter: {} })
+  })
+
+  test('is of ids in a file and on standard input', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'punctual-bulk-'))
+    const file = join(folder, 'ids')
+    writeFileSync(file, 'job/16\n17  18\r\n\n')
+    api.answer = { status: 202, body: JSON.stringify(BULK) }
+    const args = ['bulk', 'create', 'retry', '15', `@${file}`, '-']
+    await api.run(args, { stdin: inputOf('0190a0e0-0000-8000-8000-000000000010\njob/19') })
+    rmSync(folder, { recursive: true })
+    expect(sent()['ids']).toEqual([15, 16, 17, 18, '0190a0e0-0000-8000-8000-000000000010', 19])
+  })
+
+  test.each([
+    ['nothing', '', 'standard input holds no ids'],
+    ['white space', ' \n', 'standard input holds no ids'],
+    ['too many ids', '16 '.repeat(1001), 'a bulk has at most 1000 ids'],
+  ])('is refused where standard input holds %s', async (_what, text, says) => {
+    for (const more of [[], ['16']]) {
+      const ran = await api.run(['bulk', 'create', 'cancel', ...more, '-'], { stdin: inputOf(text) })
+      expect(ran).toEqual({ out: '', err: `punctual: ${says}\n`, code: 2 })
+    }
+    expect(api.received).toEqual([])
+  })
+
+  test('reads no more than a bulk can have', async () => {
+    let chunks = 0
+    async function* endless() {
+      for (;;) {
+        chunks += 1
+        yield Buffer.from(`${'0'.repeat(1023)}\n`)
+      }
+    }
+    const ran = await api.run(['bulk', 'create', 'cancel', '-'], { stdin: endless() })
+    expect(ran).toMatchObject({ code: 2, err: 'punctual: a bulk has at most 1000 ids\n' })
+    expect(chunks).toBeLessThan(200)
+    expect(await api.run(['bulk', 'create', 'cancel', '@/nowhere'])).toMatchObject({ code: 2 })
+    expect(api.received).toEqual([])
   })
 
   test('is only counted by a dry run, which the API does', async () => {

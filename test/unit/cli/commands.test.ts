@@ -249,6 +249,14 @@ describe('failures are one line and have an exit code', () => {
       code: 5,
     })
   })
+
+  test('a port that fetch refuses is told as that', async () => {
+    expect(await api.run(['whoami', '--server', 'http://127.0.0.1:1'])).toEqual({
+      out: '',
+      err: 'punctual: cannot reach http://127.0.0.1:1: fetch refuses this port (bad port)\n',
+      code: 5,
+    })
+  })
 })
 
 const summary = {
@@ -290,8 +298,8 @@ describe('jobs', () => {
       url: '/api/jobs?queue=emails&status=failed&limit=5&cursor=c',
     })
     expect(ran.out).toBe(
-      'JOB  QUEUE   STATUS  FINAL     ATTEMPT  SCHEDULED                      TARGET\n' +
-        '16   emails  failed  retrying  1        2026-11-21T10:00:00.000+00:00  POST https://example.com\n' +
+      'JOB  QUEUE   STATUS  FINAL     ATTEMPT  SCHEDULED             TARGET\n' +
+        '16   emails  failed  retrying  1        2026-11-21T10:00:00Z  POST https://example.com\n' +
         'next page: --cursor abc\n',
     )
   })

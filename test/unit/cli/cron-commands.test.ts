@@ -49,8 +49,8 @@ describe('crons', () => {
     const ran = await api.run(args.split(' '))
     expect(api.received[0]).toMatchObject({ method: 'GET', url })
     expect(ran.out).toBe(
-      'CRON  NAME     EXPRESSION  ZONE  STATE   NEXT                           LAST    TARGET\n' +
-        '3     Nightly  0 3 * * *   UTC   active  2026-11-22T03:00:00.000+00:00  failed  POST https://example.com\n' +
+      'CRON  NAME     EXPRESSION  ZONE  STATE   NEXT                  LAST    TARGET\n' +
+        '3     Nightly  0 3 * * *   UTC   active  2026-11-22T03:00:00Z  failed  POST https://example.com\n' +
         'next page: --cursor abc\n',
     )
   })
@@ -91,10 +91,10 @@ describe('crons', () => {
     const { out } = await api.run(['crons', 'runs', '3', '--limit', '3'])
     expect(api.received[0]?.url).toBe('/api/crons/3/runs?limit=3')
     expect(out).toBe(
-      'SCHEDULED                      RESULT     JOB\n' +
-        '2026-11-21T03:00:00.000+00:00  succeeded  32   manual\n' +
-        '2026-11-21T03:00:00.000+00:00  missed     -    12 ticks\n' +
-        '2026-11-21T03:00:00.000+00:00  failed     16\n',
+      'SCHEDULED             RESULT     JOB\n' +
+        '2026-11-21T03:00:00Z  succeeded  32   manual\n' +
+        '2026-11-21T03:00:00Z  missed     -    12 ticks\n' +
+        '2026-11-21T03:00:00Z  failed     16\n',
     )
   })
 
@@ -142,12 +142,12 @@ describe('crons', () => {
   test('are changed where something is said', async () => {
     api.answer = { status: 200, body: JSON.stringify(cron) }
     const said =
-      '--name N --expression x --url https://e.com --zone UTC --method put --header A:1 --header B:2 --payload - --queue q --timeout 5 --callback-url https://c.com --forbid --missed-runs all --starting-deadline 60 --jitter 7'
+      '--name N --expression x --url https://e.com --zone UTC --method put --header A:1 --header B:2 --payload - --queue q --timeout 5 --callback-url https://c.com --forbid --missed-runs all --starting-deadline 60 --jitter 7 --alert-threshold 2 --assert body_contains=a=b --assert status_code_equals=201'
     expect(
       (await api.run(['crons', 'edit', '3', ...said.split(' ')], { stdin: inputOf('as it is') })).out,
     ).toBe(page)
-    expect(api.received[0]).toMatchObject({ method: 'PATCH', url: '/api/crons/3' })
-    expect(JSON.parse(api.received[0]?.body ?? '')).toEqual({
+    expect(api.received[1]).toMatchObject({ method: 'PATCH', url: '/api/crons/3' })
+    expect(JSON.parse(api.received[1]?.body ?? '')).toEqual({
       name: 'N',
       url: 'https://e.com',
       cron_expression: 'x',
@@ -161,28 +161,36 @@ describe('crons', () => {
       missed_run_policy: 'all',
       starting_deadline_seconds: 60,
       jitter_seconds: 7,
+      alert_threshold: 2,
+      success_assertions: [
+        { type: 'body_contains', value: 'a=b' },
+        { type: 'status_code_equals', value: '201' },
+      ],
       queue: 'q',
     })
     await api.run(['crons', 'edit', '3', '--zone', 'Asia/Tokyo'])
-    expect(api.received[1]?.body).toBe('{"time_zone":"Asia/Tokyo"}')
+    expect(api.received.at(-1)?.body).toBe('{"time_zone":"Asia/Tokyo"}')
   })
 
   test('lose what is taken from them', async () => {
     api.answer = { status: 200, body: JSON.stringify(cron) }
     const taken =
-      '--no-header --no-payload --no-callback-url --no-forbid --no-starting-deadline --no-queue'.split(' ')
+      '--no-header --no-payload --no-callback-url --no-forbid --no-starting-deadline --no-queue --no-assert'.split(
+        ' ',
+      )
     await api.run(['crons', 'edit', '3', ...taken])
-    expect(JSON.parse(api.received[0]?.body ?? '')).toEqual({
+    expect(JSON.parse(api.received.at(-1)?.body ?? '')).toEqual({
       headers: {},
       payload: null,
       callback_url: null,
       concurrency_policy: 'allow',
       starting_deadline_seconds: null,
+      success_assertions: [],
       queue: null,
     })
     // Of one said twice the last word counts.
     await api.run(['crons', 'edit', '3', '--no-header', '--header', 'A:1'])
-    expect(api.received[1]?.body).toBe('{"headers":{"A":"1"}}')
+    expect(api.received.at(-1)?.body).toBe('{"headers":{"A":"1"}}')
   })
 
   test.each([
@@ -209,7 +217,7 @@ describe('crons', () => {
   test('one that is not there is called what it is', async () => {
     api.answer = { status: 404, body: '{"error":"Not found"}' }
     expect((await api.run(['crons', 'edit', '3', '--zone', 'UTC'])).err).toBe(
-      'punctual: Not found: the team of this token has no such cron\n',
+      'punctual: Not found: the team of this token has no cron with the id 3 (one named 3 is given as name:3)\n',
     )
   })
 

@@ -23,9 +23,9 @@ test('windows are a table, in which a name steers no terminal', async () => {
   expect(api.received[0]).toMatchObject({ method: 'GET', url: '/api/maintenance-windows' })
   expect(out.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  '))).toEqual([
     'WINDOW  ACTION  RESOURCE  STATE  REASON',
-    'night  hold  queue mail \\x1b[2J (12)  active until 2026-11-21T12:00:00.000+00:00  move',
+    'night  hold  queue mail \\x1b[2J (12)  active until 2026-11-21T12:00:00Z  move',
     'old  hold  all of the team  over',
-    'late  mute  all of the team  next at 2026-12-01T00:00:00.000+00:00',
+    'late  mute  all of the team  next at 2026-12-01T00:00:00Z',
     '',
   ])
 })
@@ -70,6 +70,16 @@ describe('a new window', () => {
     expect(api.received).toEqual([])
   })
 })
+
+test.each(['--queue', '--cron'])(
+  'an edit for all of the team and for one %s is called wrongly',
+  async (option) => {
+    const { err, code } = await api.run(['windows', 'edit', 'night', '--no-resource', option, '5'])
+    expect(err).toBe('punctual: --no-resource goes with neither --queue nor --cron\n')
+    expect(code).toBe(2)
+    expect(api.received).toEqual([])
+  },
+)
 
 test('a window is shown and deleted, and a missing one is called by its kind', async () => {
   api.answer = { status: 200, body: JSON.stringify(WINDOW) }

@@ -74,7 +74,7 @@ export const OPERATIONS = {
   fireJob: { method: 'POST', path: '/api/jobs/{job_id}/fire', query: [], hasKey: false },
   duplicateJob: { method: 'POST', path: '/api/jobs/{job_id}/duplicate', query: [], hasKey: true },
   replayJob: { method: 'POST', path: '/api/jobs/{job_id}/replay', query: [], hasKey: false },
-  listQueues: { method: 'GET', path: '/api/queues', query: ['limit', 'cursor'], hasKey: false },
+  listQueues: { method: 'GET', path: '/api/queues', query: ['name', 'limit', 'cursor'], hasKey: false },
   readQueue: { method: 'GET', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   editQueue: { method: 'PATCH', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   deleteQueue: { method: 'DELETE', path: '/api/queues/{queue_id}', query: [], hasKey: false },
@@ -290,6 +290,8 @@ export interface Inputs {
   }
   /** List queues. The queues of the team by name, ascending. */
   listQueues: {
+    /** Only the queue of this name. */
+    name?: string | undefined
     /**
      * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
      * twice, is a 422.
@@ -388,7 +390,8 @@ export interface Inputs {
   }
   /**
    * Change a cron. Only the given fields change. A new expression or time zone, and the end of a pause, take
-   * effect from now on, without earlier ticks. Other changes leave the next tick as it is.
+   * effect from now on, without earlier ticks. Other changes leave the next tick as it is. Another `url` needs
+   * the permission `payloads`.
    */
   editCron: {
     /** Ids of other teams and unknown ids are a 404. */
@@ -509,8 +512,8 @@ export interface Inputs {
   }
   /**
    * List who changed what. Newest first. All given filters must hold. Records are kept for 90 days, and at
-   * most 10,000 of a team. A page before the last may have fewer records than `limit`, even none: a request
-   * looks at a bounded number of records.
+   * most 10,000 of a team, beside its last 2,000 logins and logouts. A page before the last may have fewer
+   * records than `limit`, even none: a request looks at a bounded number of records.
    */
   listAuditRecords: {
     /** Only changes by the token or user of this name. */

@@ -37,6 +37,8 @@ export interface CandidateQuery {
   readonly part: BulkPart
   readonly shard: number
   readonly limit: number
+  /** Called between the steps of a search, which may take longer than a turn. */
+  keepTurn(): Promise<unknown>
 }
 
 /**
@@ -80,13 +82,17 @@ async function namedCandidates(engine: Engine, query: CandidateQuery): Promise<C
 
 /** The place is that of the search. */
 async function searchedCandidates(engine: Engine, query: CandidateQuery): Promise<CandidatePage> {
-  const { ref, bulk, part, shard, limit } = query
+  const { ref, bulk, part, shard, limit, keepTurn } = query
   if (bulk.filter === null) throw new Error('a bulk of ids is not searched')
   const page = await searchShard(engine, {
     ...{ team: ref.team, shard, filter: bulk.filter, limit },
     isMeant: isMeantBy(bulk.action),
     createdBeforeMs: bulk.createdAtMs,
     from: part.place === '' ? null : part.place,
+    inTurn: async (step) => {
+      await keepTurn()
+      return step()
+    },
   })
   return { ...(await sorted(engine, query, page.found)), next: page.next }
 }

@@ -11,8 +11,11 @@
 --#include lib/bands
 --#include lib/ring
 --#include acts/open_job
+--#include acts/cancelled
 --#include acts/cancel_job
 --#include acts/dead_letter
+--#include history/blocks
+--#include history/sealed
 --#include history/bury
 --#include bulk/pages/page
 
@@ -25,20 +28,11 @@ Page.count_misfits(misfits)
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
 use_ring(KEYS.ring, KEYS.teams)
 
--- Answers whether there was such a chain.
-local function bury_chain(queue, job)
-  local bytes = bury(queue, queue.localId, job, tonumber(ARGV.shards))
-  if not bytes then return false end
-  queue.team = queue.team or Usage.team_of(call('HGET', queue.meta, QUEUE.name))
-  Usage.note(queue.team, -bytes, 0, 0)
-  return true
-end
-
 for _, job in ipairs(jobs) do
   local queue = queues[tonumber(job.queue)]
   local answer = OpenJob.cancel(queue, job, now)
   if answer == 'not_pending' then
-    if DeadLetter.purge(queue, job) or bury_chain(queue, job) then
+    if DeadLetter.purge(queue, job) or bury(queue, job, tonumber(ARGV.shards)) then
       answer = 'cancelled'
     else
       -- An ended job whose chain goes on, with a retry.
@@ -47,5 +41,6 @@ for _, job in ipairs(jobs) do
   end
   Page.count(job.id, answer ~= 'cancelled' and answer, true)
 end
+for _, queue in ipairs(queues) do OpenJob.trim_ready(queue) end
 Usage.write(KEYS.teamUsage)
 return Page.close(0)

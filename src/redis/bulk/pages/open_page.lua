@@ -12,6 +12,7 @@
 --#include lib/bands
 --#include lib/ring
 --#include acts/open_job
+--#include acts/cancelled
 --#include acts/cancel_job
 --#include acts/fire_job
 --#include bulk/pages/page
@@ -39,5 +40,6 @@ for _, job in ipairs(jobs) do
   if answer == 'due' then answer = 'already_due' end
   Page.count(job.id, answer ~= 'fired' and answer ~= 'cancelled' and answer, answer ~= 'damaged')
 end
+for _, queue in ipairs(queues) do OpenJob.trim_ready(queue) end
 Usage.write(KEYS.teamUsage)
 return Page.close(all_woken)

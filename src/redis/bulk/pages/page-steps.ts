@@ -67,7 +67,7 @@ export const DELETE_PAGE = step('delete_page', import.meta.url, {
   keys: [
     ...PAGE_KEYS,
     ...(['clock', 'executors', 'ring', 'teams', 'nearSet', 'minutes', 'settings'] as const),
-    ...(['settingsUses', 'teamUsage', 'shardUsage', 'suspects', 'oldestCalls'] as const),
+    ...(['settingsUses', 'teamUsage', 'shardUsage', 'suspects', 'oldestCalls', 'sealedHistories'] as const),
   ],
   args: [...PAGE_ARGS, 'leaseMs', 'shards'],
   rows: {
@@ -75,7 +75,7 @@ export const DELETE_PAGE = step('delete_page', import.meta.url, {
     queues: {
       queueKeys: [
         ...(['meta', 'ready', 'records', 'inFlight', 'payloads'] as const),
-        ...(['deadLetters', 'deadLetterRecords', 'summaries'] as const),
+        ...(['deadLetters', 'deadLetterRecords', 'history', 'blocks', 'summaries'] as const),
         ...(['callRecords', 'failedCalls', 'successfulCalls'] as const),
       ],
       args: ['localId'],

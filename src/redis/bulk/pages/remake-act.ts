@@ -46,7 +46,7 @@ export function createRemakeAct(engine: Engine, quotas: QuotaKeeper | null) {
     return { call: await callOf({ engine, quotas, blockNonce }, { ...page, misfits }, remade) }
   }
 
-  return { act, dropBlock: (shard: number) => sequences[shard]?.dropBlock() }
+  return { act, dropBlock: (shard: number) => sequences[shard]?.dropBlocks() }
 }
 
 async function callOf(

@@ -94,7 +94,7 @@ export class TickSender {
       if (code === 'stale_queue' && queue !== null) this.#names.forget(queue.field)
       return { code, value: words[i * 2 + 1] ?? '-' }
     })
-    if (outcomes.some(({ code }) => code === 'foreign_block')) this.#sequence.dropBlock()
+    if (outcomes.some(({ code }) => code === 'foreign_block')) this.#sequence.dropBlocks()
     return { woken: Number(woken), outcomes }
   }
 }

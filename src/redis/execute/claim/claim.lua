@@ -16,11 +16,19 @@
 --#include lib/bands
 --#include execute/claim/candidates
 --#include lib/record
+--#include acts/cancelled
 --#include execute/claim/handout
 
--- Ids of cancelled jobs that one claim skips: a million of them must not hold Redis up. The queue stays in the ring for
--- the next claim.
-local SKIPPED_MAX = 1024
+-- Ids of cancelled jobs that one claim skips: so many of each queue, which nobody else's can take away from it, and so
+-- many more in all. A million of them must hold up neither Redis nor other queues; theirs stays in the ring for the next
+-- claim.
+local SKIPPED_PER_QUEUE_MAX = 32
+local SKIPPED_BEYOND_MAX = 1024
+-- Skipped ids that cost a queue and its team as much virtual time as a job. No more than those of each queue, so that one
+-- that is left with others of them does not stay at the head for ever.
+local SKIPPED_PER_JOB = 32
+-- Ids that are read at once behind a page of nothing but cancelled ones.
+local SKIP_PAGE = 16
 -- Blocked queues after which a claim deals no more slots.
 local BLOCKED_MAX = 16
 -- Throttled teams that are answered.
@@ -72,7 +80,7 @@ local asked_count = ROWS.queues.count
 -- Most queues that are asked are never opened, so their keys are read only then.
 local teams, queues = {}, {}
 for i, row in ipairs(asked_teams) do
-  local team = { number = row.number, next = 1, queues = {}, dealt = 0, claimed = 0 }
+  local team = { number = row.number, next = 1, queues = {}, dealt = 0, claimed = 0, charge = 0 }
   team.headroom = team_headroom[team.number] or other_teams
   team.is_throttled = team.headroom <= 0
   teams[i] = team
@@ -143,14 +151,26 @@ if last_token then
   return answer(last_token)
 end
 
+local skipped_beyond, blocked = 0, 0
+
+-- Skips the id of a cancelled job. Answers false when the queue has to wait for the next claim.
+local function skip(queue)
+  if queue.cancelled >= SKIPPED_PER_QUEUE_MAX then
+    if skipped_beyond >= SKIPPED_BEYOND_MAX then return false end
+    skipped_beyond = skipped_beyond + 1
+  end
+  queue.cancelled = queue.cancelled + 1
+  return true
+end
+
 -- Claims up to `count` jobs that exist and fit from the head of the queue's ready list; ids of cancelled jobs are
 -- skipped.
-local skipped, blocked = 0, 0
 local function take(queue, count)
-  local got = 0
-  while got < count and not queue.is_blocked and skipped < SKIPPED_MAX do
-    local ids = call('LRANGE', queue.ready, queue.consumed, queue.consumed + count - got - 1)
+  local got, page = 0, count
+  while got < count and not queue.is_blocked do
+    local ids = call('LRANGE', queue.ready, queue.consumed, queue.consumed + page - 1)
     if #ids == 0 then break end
+    local before = got
     local bodies = call('HMGET', queue.records, unpack(ids))
     for i, id in ipairs(ids) do
       local body = bodies[i]
@@ -168,11 +188,14 @@ local function take(queue, count)
         local n = #deadlines
         deadlines[n + 1], deadlines[n + 2] = now + Record.timeout_ms(body) + grace, id
         got = got + 1
-      else
-        queue.cancelled, skipped = queue.cancelled + 1, skipped + 1
+      elseif not skip(queue) then
+        queue.is_blocked = true
+        break
       end
       queue.consumed = queue.consumed + 1
+      if got == count then break end
     end
+    page = got > before and count - got or math.max(count - got, SKIP_PAGE)
   end
   queue.free, queue.headroom = queue.free - got, queue.headroom - got
   queue.team.headroom, queue.team.claimed = queue.team.headroom - got, queue.team.claimed + got
@@ -181,8 +204,8 @@ end
 
 local function open(queue)
   ROWS.queues.keys(queue)
-  local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.name)
-  queue.name = live[3]
+  local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.name, QUEUE.cancelledReady)
+  queue.name, queue.counted = live[3], tonumber(live[4] or '') or 0
   queue.consumed, queue.cancelled, queue.claimed = 0, 0, {}
   queue.length = live[1] == '1' and call('LLEN', queue.ready) or 0
   queue.free = queue.length
@@ -260,7 +283,7 @@ local function deal(count)
 end
 
 -- Ids of cancelled jobs and jobs that do not fit leave slots over, which are dealt again.
-while claimed < jobs_max and blocked < BLOCKED_MAX and skipped < SKIPPED_MAX and deal(jobs_max - claimed) do
+while claimed < jobs_max and blocked < BLOCKED_MAX and deal(jobs_max - claimed) do
   for _, queue in ipairs(queues) do
     if queue.dealt > 0 then
       take(queue, queue.dealt)
@@ -285,18 +308,20 @@ if claimed > 0 then
 end
 for _, queue in ipairs(queues) do
   if queue.claimed and queue.consumed > 0 then
-    local is_runnable = queue.length > queue.consumed and (not queue.is_limited or queue.free > 0)
-    if is_runnable then
-      call('ZINCRBY', KEYS.ring, #queue.claimed / 2, queue.localId)
+    local charge = #queue.claimed / 2 + math.floor(queue.cancelled / SKIPPED_PER_JOB)
+    local is_emptied = queue.consumed >= queue.length
+    queue.team.charge = queue.team.charge + charge
+    if not is_emptied and (not queue.is_limited or queue.free > 0) then
+      call('ZINCRBY', KEYS.ring, charge, queue.localId)
     else
       call('ZREM', KEYS.ring, queue.localId)
     end
-    if queue.cancelled > 0 then call('HINCRBY', queue.meta, QUEUE.cancelledReady, -queue.cancelled) end
+    if queue.cancelled > 0 or queue.counted ~= 0 then uncount_cancelled(queue.meta, queue.cancelled, is_emptied) end
     call('LTRIM', queue.ready, queue.consumed, -1)
   end
 end
 -- Also where a team was asked alone: one that comes and goes must not find the other where it left it.
 for _, team in ipairs(teams) do
-  if team.claimed > 0 then call('ZINCRBY', KEYS.teams, team.claimed, team.number) end
+  if team.charge > 0 then call('ZINCRBY', KEYS.teams, team.charge, team.number) end
 end
 return answer(token)

@@ -1,15 +1,20 @@
 import type { JobFilter, TimeRange } from '../../../domain/jobs/job-filter.ts'
 import { HISTORY_BLOCK_CHAINS } from '../../../domain/limits.ts'
-import { cronKey, hostKey, PLAIN_CODE, tagKey, type Block, type Span } from './block.ts'
-import { mayHold } from './key-filter.ts'
+import { cronKey, hostKey, PLAIN_CODE, tagKey, type Block } from './block.ts'
+import { probesOf, type KeyProbes } from './key-filter.ts'
 
-/** What a filter asks of blocks; null = they cannot help, all it asks for has to be looked through. */
+/** What a filter asks of blocks. */
 export interface BlockQuery {
   readonly filter: JobFilter
-  /** That a block must hold, all of them. */
-  readonly keys: readonly string[]
+  /** Of creation, schedule and end. */
+  readonly ranges: readonly TimeRange[]
+  /** Of the keys that a block must hold, all of them. */
+  readonly probes: readonly KeyProbes[]
+  /** Texts that stand in the codes of each block that has a match: a first sieve, `offsetsIn` decides. */
+  readonly codes: readonly string[]
 }
 
+/** null = blocks cannot help, all that the filter asks for has to be looked through. */
 export function blockQuery(filter: JobFilter): BlockQuery | null {
   const { status, finalStatus, failureReason, responseStatus, created, scheduled, ended } = filter
   const keys = [
@@ -17,19 +22,27 @@ export function blockQuery(filter: JobFilter): BlockQuery | null {
     ...(filter.tag === null ? [] : [tagKey(filter.tag.name, filter.tag.value)]),
     ...(filter.cronId === null ? [] : [cronKey(filter.cronId)]),
   ]
-  const isBounded = [created, scheduled, ended].some(
-    (range) => range.afterMs !== null || range.beforeMs !== null,
-  )
+  const ranges = [created, scheduled, ended]
+  const isBounded = ranges.some(({ afterMs, beforeMs }) => afterMs !== null || beforeMs !== null)
   const asksForCode = [status, finalStatus, failureReason, responseStatus].some((part) => part !== null)
-  return keys.length > 0 || isBounded || asksForCode ? { filter, keys } : null
+  if (keys.length === 0 && !isBounded && !asksForCode) return null
+  return { filter, ranges, probes: keys.map(probesOf), codes: codeTexts(filter) }
 }
 
-/** Offsets of the chains of a block that may match, newest first; empty = none does. */
-export function offsetsIn(block: Block, { filter, keys }: BlockQuery): readonly number[] {
-  const { created, scheduled, ended } = filter
-  if (!meets(created, block.created) || !meets(scheduled, block.scheduled) || !meets(ended, block.ended))
-    return []
-  if (!keys.every((key) => mayHold(block.keys, key))) return []
+/** None when chains match that have no code in their block. */
+function codeTexts(filter: JobFilter): string[] {
+  if (mayMatch(PLAIN_CODE, filter)) return []
+  const { failureReason, responseStatus } = filter
+  return [
+    // Between any code and its offsets.
+    '":"',
+    ...(failureReason === null ? [] : [`${failureReason}:`]),
+    ...(responseStatus === null ? [] : [`:${responseStatus}`]),
+  ]
+}
+
+/** Offsets of the chains that may match in a block whose times and keys meet the query, newest first; empty = none does. */
+export function offsetsIn(block: Block, { filter }: BlockQuery): readonly number[] {
   const isPlainWanted = mayMatch(PLAIN_CODE, filter)
   const found = new Uint8Array(HISTORY_BLOCK_CHAINS).fill(isPlainWanted ? 1 : 0)
   for (const [code, offsets] of block.codes) {
@@ -41,10 +54,6 @@ export function offsetsIn(block: Block, { filter, keys }: BlockQuery): readonly 
     if (found[offset] === 1) wanted.push(offset)
   }
   return wanted
-}
-
-function meets({ afterMs, beforeMs }: TimeRange, [least, greatest]: Span): boolean {
-  return (afterMs === null || greatest >= afterMs) && (beforeMs === null || least < beforeMs)
 }
 
 /** Whether a chain with this code may have a job that matches: a chain shows one, and any of its attempts can be it. */

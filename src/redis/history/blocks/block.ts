@@ -6,8 +6,8 @@ import { makeKeyFilter } from './key-filter.ts'
 
 /**
  * What a block says of 256 chains that stand together in a history. In Redis it is a JSON array: bytes of the summaries,
- * root of the newest chain, least and greatest time of creation, schedule and end of any attempt, the codes, and the key
- * filter. It never leaves out a chain that is there; of chains deleted since it may say too much.
+ * root of the newest chain, length of the key filter, the key filter, least and greatest time of creation, schedule and end
+ * of any attempt, the codes, and 1 for plain hosts; match_blocks.lua reads it too. It never leaves out a chain that is there; of chains deleted since it may say too much.
  */
 export interface Block {
   /** Of all summaries when it was sealed. */
@@ -22,6 +22,8 @@ export interface Block {
   readonly codes: ReadonlyMap<string, readonly number[]>
   /** Of hosts, tags and crons, as `blockKeysOf` names them. */
   readonly keys: string
+  /** Whether each host stands in its URL as `hostOf` writes it, so that a summary can be searched for its text. */
+  readonly hasPlainHosts: boolean
 }
 
 /** What the budget counts for a block beside its summaries, as history/sealed.lua does. */
@@ -76,6 +78,7 @@ export function makeBlock(
   let [created, scheduled, ended] = [NO_SPAN, NO_SPAN, NO_SPAN]
   const codes = new Map<string, number[]>()
   const keys = new Set<string>()
+  let hasPlainHosts = true
   for (const { offset, record } of chains) {
     if (record === null) continue
     for (const attempt of record.attempts) {
@@ -84,13 +87,14 @@ export function makeBlock(
       ended = widened(ended, attempt.completedAtMs)
     }
     for (const key of blockKeysOf(record)) keys.add(key)
+    hasPlainHosts &&= record.request.url.includes(hostOf(record.request.url))
     const code = codeOf(record)
     if (code === PLAIN_CODE) continue
     const offsets = codes.get(code) ?? []
     offsets.push(offset)
     codes.set(code, offsets)
   }
-  return { bytes, newestRoot, created, scheduled, ended, codes, keys: makeKeyFilter(keys) }
+  return { bytes, newestRoot, created, scheduled, ended, codes, keys: makeKeyFilter(keys), hasPlainHosts }
 }
 
 function widened([least, greatest]: Span, ms: number): Span {
@@ -100,26 +104,35 @@ function widened([least, greatest]: Span, ms: number): Span {
 type EncodedBlock = [
   bytes: number,
   newestRoot: number,
+  keysLength: number,
+  keys: string,
   created: Span,
   scheduled: Span,
   ended: Span,
   codes: Readonly<Record<string, string>>,
-  keys: string,
+  plainHosts: number,
 ]
 
-export function encodeBlock({ bytes, newestRoot, created, scheduled, ended, codes, keys }: Block): string {
-  const offsets = Object.fromEntries([...codes].map(([code, of]) => [code, encodeOffsets(of)]))
-  const parts: EncodedBlock = [bytes, Number(newestRoot), created, scheduled, ended, offsets, keys]
+export function encodeBlock(block: Block): string {
+  const { bytes, newestRoot, created, scheduled, ended, keys } = block
+  const codes = Object.fromEntries([...block.codes].map(([code, offsets]) => [code, encodeOffsets(offsets)]))
+  const parts: EncodedBlock = [
+    ...([bytes, Number(newestRoot), keys.length, keys] as const),
+    ...([created, scheduled, ended, codes, block.hasPlainHosts ? 1 : 0] as const),
+  ]
   return JSON.stringify(parts)
 }
 
 /** null when it is damaged; then its chains have to be looked through. */
 export function decodeBlock(text: string): Block | null {
   try {
-    const [bytes, newestRoot, created, scheduled, ended, offsets, keys] = JSON.parse(text) as EncodedBlock
-    if (![created, scheduled, ended].every(isSpan) || typeof keys !== 'string') return null
+    const [bytes, newestRoot, keysLength, keys, created, scheduled, ended, offsets, plainHosts] = JSON.parse(
+      text,
+    ) as EncodedBlock
+    if (![created, scheduled, ended].every(isSpan) || keys.length !== keysLength) return null
     const codes = new Map(Object.entries(offsets).map(([code, of]) => [code, decodeOffsets(of)]))
-    return { bytes, newestRoot: String(newestRoot), created, scheduled, ended, codes, keys }
+    const hasPlainHosts = plainHosts === 1
+    return { bytes, newestRoot: String(newestRoot), created, scheduled, ended, codes, keys, hasPlainHosts }
   } catch {
     return null
   }

@@ -1,16 +1,25 @@
 /**
- * A Bloom filter as text: whether a set may hold a key. It never misses one; with 12 bits a key it takes about one of
- * 300 strangers for a member. A character holds six bits.
+ * A Bloom filter as text: whether a set may hold a key. It never misses one; with 16 bits a key it takes about one of
+ * 2,000 strangers for a member. A character holds six bits. match_blocks.lua tests the same bits.
  */
 
-const BITS_PER_KEY = 12
-const PROBES = 8
+const BITS_PER_KEY = 16
+const PROBES = 11
 const BITS_PER_CHARACTER = 6
 /** Fewer bits would take too many strangers for members. */
 const CHARACTERS_MIN = 8
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const VALUES = new Map([...ALPHABET].map((character, value) => [character.charCodeAt(0), value]))
+
+/**
+ * Where the bits of a key are in a filter of n bits: the first at `first` modulo n, the second `next` after it, and each
+ * further one after one more than that: steps of one length would meet other keys' bits again and again.
+ */
+export interface KeyProbes {
+  readonly first: number
+  readonly next: number
+}
 
 export function makeKeyFilter(keys: ReadonlySet<string>): string {
   if (keys.size === 0) return ''
@@ -25,6 +34,7 @@ export function makeKeyFilter(keys: ReadonlySet<string>): string {
   return Array.from(characters, (value) => ALPHABET[value]).join('')
 }
 
+/** For the inspection: searches ask Redis. */
 export function mayHold(filter: string, key: string): boolean {
   if (filter === '') return false
   return bitsOf(key, filter.length * BITS_PER_CHARACTER).every((bit) => {
@@ -33,11 +43,14 @@ export function mayHold(filter: string, key: string): boolean {
   })
 }
 
+export function probesOf(key: string): KeyProbes {
+  // The step is odd, so that the probes do not fall on each other.
+  return { first: hashOf(key, 0x81_1c_9d_c5), next: (hashOf(key, 0x9e_37_79_b9) | 1) >>> 0 }
+}
+
 function bitsOf(key: string, count: number): number[] {
-  const first = hashOf(key, 0x81_1c_9d_c5)
-  // Odd, so that the probes do not fall on each other.
-  const next = hashOf(key, 0x9e_37_79_b9) | 1
-  return Array.from({ length: PROBES }, (_, i) => ((first + Math.imul(i, next)) >>> 0) % count)
+  const { first, next } = probesOf(key)
+  return Array.from({ length: PROBES }, (_, i) => (first + i * next + (i * (i - 1)) / 2) % count)
 }
 
 /** FNV-1a with a last mixing, 32 bits. The blocks in Redis depend on it: it may never change. */

@@ -1,5 +1,4 @@
 import type { JobFilter } from '../../../domain/jobs/job-filter.ts'
-import { holdsNeedle, needlesOf } from '../../../domain/jobs/text-needles.ts'
 import type { CallRecord } from '../../../domain/jobs/job.ts'
 import { ATTEMPTS_PER_CHAIN } from '../../../domain/jobs/job-ids.ts'
 import { unlessDamaged } from '../../chains/chain-reader.ts'
@@ -45,15 +44,4 @@ export async function keptCalls(
 function idsOf({ jobIds }: Engine, { keys }: KnownQueue, root: string): string[] {
   const seq = jobIds.seqOf(Number(root))
   return Array.from({ length: ATTEMPTS_PER_CHAIN }, (_, i) => String(jobIds.idOf(keys.shard, seq, i + 1)))
-}
-
-/**
- * Whether a summary may match, by what stands in it: cheaper than reading it, as most do not. What is kept in call records
- * is not considered.
- */
-export function summaryTest({ tag, text }: JobFilter): (summary: string) => boolean {
-  // As JSON.stringify writes it within the tags.
-  const tagText = tag === null ? '' : JSON.stringify({ [tag.name]: tag.value }).slice(1, -1)
-  const needles = text === null ? null : needlesOf(text)
-  return (summary) => summary.includes(tagText) && (needles === null || holdsNeedle(summary, needles))
 }

@@ -1,4 +1,5 @@
 import type { JobFilter } from '../../../domain/jobs/job-filter.ts'
+import { holdsNeedle, needlesOf } from '../../../domain/jobs/text-needles.ts'
 import { matchingJob } from '../../../domain/jobs/job-match.ts'
 import type { CallRecord } from '../../../domain/jobs/job.ts'
 import type { ListedJob } from '../../../ports/jobs.ts'
@@ -6,8 +7,8 @@ import { finishedChain, unlessDamaged } from '../../chains/chain-reader.ts'
 import type { KnownQueue } from '../../chains/known-queue.ts'
 import type { Engine } from '../../client/engine.ts'
 import { blockQuery } from '../blocks/block-match.ts'
-import { readHistory, type FinishedEntry } from '../history-reads.ts'
-import { keptCalls, summaryTest } from './kept-calls.ts'
+import { lookAtHistory, readHistory, type FinishedEntry } from '../history-reads.ts'
+import { keptCalls } from './kept-calls.ts'
 import { SearchPlan } from './search-plan.ts'
 
 /**
@@ -26,8 +27,8 @@ export interface HistoryPage {
   readonly bytes: number
 }
 
-/** Blocks that one search looks at, those of more than a million chains. */
-const BLOCKS_MAX = 5_000
+/** How often one search looks through blocks, a thousand at most: those of more than a million chains. */
+const LOOKS_MAX = 32
 
 /**
  * Finds a queue's finished chains, newest end first, each by the one job that a list under this filter shows of it. Blocks
@@ -49,26 +50,31 @@ export async function searchHistory(
   const jobs: ListedJob[] = []
   if (filter.status === 'pending' || filter.status === 'processing')
     return { jobs, next: null, searched: 0, bytes: 0 }
-  const { oldest: first, stop, sealedTo } = await readHistory(engine, queue, [])
+  const { oldest: first, stop, sealedTo } = await lookAtHistory(engine, queue)
   let [oldest, place, searched] = [first, Math.min(from ?? stop, stop), 0]
-  const plan = new SearchPlan(engine, queue, { query: blockQuery(filter), sealedTo })
+  const plan = new SearchPlan(engine, queue, { filter, query: blockQuery(filter), sealedTo })
   let bytes = 0
   const judge = await judgeOf(engine, queue, filter, (read) => (bytes += read))
   while (place > oldest) {
     const room = examinedMax - searched
-    if (jobs.length >= limit || room <= 0 || plan.blocks >= BLOCKS_MAX)
+    if (jobs.length >= limit || room <= 0 || plan.looks >= LOOKS_MAX)
       return { jobs, next: place, searched, bytes }
-    const piece = await plan.next(place, { room, wanted: limit - jobs.length })
-    place = piece.after
-    if (piece.spans.length === 0) continue
-    const look = await readHistory(engine, queue, piece.spans)
+    const wanted = limit - jobs.length
+    const { spans, after } = await plan.next(place, { room, wanted })
+    place = after
+    if (spans.length === 0) continue
+    const look = await readHistory(engine, queue, { spans, wanted, needles: plan.needles })
     oldest = look.oldest
-    for (const { entry, job } of await judge(look.entries)) {
-      searched += 1
-      bytes += entry.text?.length ?? 0
+    place = look.stoppedAt ?? after
+    searched += look.looked
+    bytes += look.bytes
+    const judged = await judge(look.entries)
+    for (const [at, { entry, job }] of judged.entries()) {
       if (job !== null) jobs.push(job)
       if (jobs.length < limit) continue
       place = entry.ordinal
+      // The next page looks at these again.
+      searched -= judged.length - at - 1
       break
     }
   }
@@ -86,9 +92,10 @@ async function judgeOf(
   onRead: (bytes: number) => void,
 ): Promise<Judge> {
   const callsOf = await keptCalls(engine, queue, { filter, onRead })
-  const mayMatch = summaryTest(filter)
+  const needles = filter.text === null ? null : needlesOf(filter.text)
   const jobOf = ({ root, text }: FinishedEntry, calls: readonly CallRecord[]): ListedJob | null => {
-    if (text === null || (calls.length === 0 && !mayMatch(text))) return null
+    // Cheaper than reading it, as most do not match.
+    if (text === null || (needles !== null && calls.length === 0 && !holdsNeedle(text, needles))) return null
     return unlessDamaged(
       () => {
         const chain = finishedChain(engine, queue, { rootId: Number(root), text, calls })

@@ -1,9 +1,12 @@
+import type { JobFilter } from '../../../domain/jobs/job-filter.ts'
 import { HISTORY_BLOCK_CHAINS } from '../../../domain/limits.ts'
 import type { KnownQueue } from '../../chains/known-queue.ts'
 import type { Engine } from '../../client/engine.ts'
-import { blockPlace, decodeBlock } from '../blocks/block.ts'
+import { decodeBlock } from '../blocks/block.ts'
 import { offsetsIn, type BlockQuery } from '../blocks/block-match.ts'
-import { HISTORY_PAGE, readBlocks, SPANS_MAX, type HistorySpan } from '../history-reads.ts'
+import { matchBlocks } from '../blocks/block-reads.ts'
+import { HISTORY_PAGE, SPANS_MAX, TESTED_PAGE, type HistorySpan } from '../history-reads.ts'
+import { needlesIn } from './summary-needles.ts'
 
 /** What is read next, and the place once all of it has been looked at. */
 export interface SearchPiece {
@@ -11,86 +14,113 @@ export interface SearchPiece {
   readonly after: number
 }
 
+interface Candidate {
+  readonly number: number
+  /** Of the chains that may match, the greatest first. */
+  readonly offsets: readonly number[]
+  readonly isTested: boolean
+}
+
 /** Chains that a piece has at least where most of them may match, so that a few misses cost no round trip. */
 const PIECE_CHAINS_MIN = 64
 const ALL_OFFSETS = Array.from({ length: HISTORY_BLOCK_CHAINS }, (_, i) => HISTORY_BLOCK_CHAINS - 1 - i)
 
-/** Decides where to look, from a place on towards the old end. Owns one page of blocks, as far as they may hold matches. */
+/** Decides where to look, from a place on towards the old end. Owns the blocks of one look that may hold matches. */
 export class SearchPlan {
   readonly #engine: Engine
   readonly #queue: KnownQueue
   readonly #query: BlockQuery | null
+  /** That stand in the summary of each match, as far as Redis can tell. */
+  readonly needles: readonly string[]
+  /** Whether only blocks say that one of them stands in summaries at all. */
+  readonly #needsBlock: boolean
+  readonly #matchesAll: boolean
   /** Chains below this ordinal are in blocks. */
   #sealedTo: number
-  /** Newest first: blocks that may hold a match, and the offsets of these. */
-  #candidates: Array<{ readonly number: number; readonly offsets: readonly number[] }> = []
+  /** Newest first: blocks that may hold a match, and where. */
+  #candidates: Candidate[] = []
   /** The ordinal down to which the candidates say where matches are. */
   #plannedTo = Number.MAX_SAFE_INTEGER
-  /** Blocks that were looked at. */
-  blocks = 0
+  /** How often blocks were looked through. */
+  looks = 0
 
   constructor(
     engine: Engine,
     queue: KnownQueue,
-    { query, sealedTo }: { query: BlockQuery | null; sealedTo: number },
+    { filter, query, sealedTo }: { filter: JobFilter; query: BlockQuery | null; sealedTo: number },
   ) {
     this.#engine = engine
     this.#queue = queue
     this.#query = query
+    this.needles = needlesIn(filter)
+    this.#needsBlock = filter.host !== null
+    this.#matchesAll = query === null && filter.text === null
     this.#sealedTo = query === null ? 0 : sealedTo
   }
 
   /**
    * @param place chains with lower ordinals are left
-   * @param room most chains to read
+   * @param room most chains to look at
    * @param wanted how many matches are; without a filter, as many chains are read
    */
   async next(place: number, { room, wanted }: { room: number; wanted: number }): Promise<SearchPiece> {
-    const most = Math.min(room, HISTORY_PAGE)
     if (this.#query !== null && place <= this.#sealedTo) {
-      if (this.#candidates.length === 0 && place <= this.#plannedTo) await this.#look(place, this.#query)
-      if (place <= this.#sealedTo)
-        return this.#pieceOfBlocks(place, Math.min(most, Math.max(wanted, PIECE_CHAINS_MIN)))
+      if (place <= this.#plannedTo) await this.#look(place, this.#query)
+      if (place <= this.#sealedTo) return this.#pieceOfBlocks(place, { room, wanted })
     }
-    const low = Math.max(this.#sealedTo, place - most)
-    return { spans: [{ from: low, to: place, picks: null }], after: low }
+    const isTested = this.needles.length > 0 && !this.#needsBlock
+    const page = this.#matchesAll ? pieceFor(wanted) : isTested ? TESTED_PAGE : HISTORY_PAGE
+    const low = Math.max(this.#sealedTo, place - Math.min(room, page))
+    return { spans: [{ from: low, to: place, picks: null, isTested }], after: low }
   }
 
   /** Looks at the blocks from the place on. Without any, as when an earlier version has trimmed, the rest is looked through. */
   async #look(place: number, query: BlockQuery): Promise<void> {
-    const { number } = blockPlace(place - 1)
-    const { from, texts } = await readBlocks(this.#engine, this.#queue, number + 1)
-    if (from !== number || texts.length === 0) {
+    const below = Math.ceil(place / HISTORY_BLOCK_CHAINS)
+    const found = await matchBlocks(this.#engine, this.#queue, { below, query })
+    if (found === null) {
       this.#sealedTo = 0
       return
     }
-    this.blocks += texts.length
-    this.#plannedTo = (number + 1 - texts.length) * HISTORY_BLOCK_CHAINS
-    this.#candidates = texts.flatMap((text, i) => {
+    this.looks += 1
+    this.#plannedTo = found.last * HISTORY_BLOCK_CHAINS
+    this.#candidates = found.blocks.flatMap(({ number, text }) => {
       const block = decodeBlock(text)
-      const offsets = (block === null ? ALL_OFFSETS : offsetsIn(block, query)).filter(
-        (offset) => (number - i) * HISTORY_BLOCK_CHAINS + offset < place,
-      )
-      return offsets.length === 0 ? [] : [{ number: number - i, offsets }]
+      const offsets = block === null ? ALL_OFFSETS : offsetsIn(block, query)
+      const isTested = this.needles.length > 0 && (!this.#needsBlock || block?.hasPlainHosts === true)
+      return offsets.length === 0 ? [] : [{ number, offsets, isTested }]
     })
   }
 
-  #pieceOfBlocks(place: number, most: number): SearchPiece {
+  /** Of chains that are tested in Redis it has more: only those are answered that pass. */
+  #pieceOfBlocks(place: number, { room, wanted }: { room: number; wanted: number }): SearchPiece {
     const spans: HistorySpan[] = []
-    let after = Math.min(place, this.#plannedTo)
-    let left = most
-    while (left > 0 && spans.length < SPANS_MAX) {
-      const candidate = this.#candidates.shift()
-      if (candidate === undefined) return { spans, after: this.#plannedTo }
-      const { number, offsets } = candidate
-      const from = number * HISTORY_BLOCK_CHAINS
-      const picks = offsets.slice(0, left)
-      spans.push({ from, to: from + HISTORY_BLOCK_CHAINS, picks })
+    let [after, left, untested] = [place, Math.min(room, TESTED_PAGE), pieceFor(wanted)]
+    for (const { number, offsets, isTested } of this.#candidates) {
+      const rest = offsets.filter((offset) => number * HISTORY_BLOCK_CHAINS + offset < place)
+      if (rest.length === 0) continue
+      const picks = rest.slice(0, isTested ? left : Math.min(left, untested))
+      if (picks.length === 0 || spans.length === SPANS_MAX) return { spans, after }
+      const span = spanOf(number, picks, isTested)
+      spans.push(span)
+      after = span.from
       left -= picks.length
-      after = from + (picks.at(-1) ?? 0)
-      if (picks.length < offsets.length)
-        this.#candidates.unshift({ number, offsets: offsets.slice(picks.length) })
+      if (!isTested) untested -= picks.length
+      if (picks.length < rest.length) return { spans, after }
     }
-    return { spans, after }
+    return { spans, after: this.#plannedTo }
   }
+}
+
+function pieceFor(wanted: number): number {
+  return Math.min(HISTORY_PAGE, Math.max(wanted, PIECE_CHAINS_MIN))
+}
+
+/** No wider than its picks, so that a step reads no more of the history. */
+function spanOf(number: number, offsets: readonly number[], isTested: boolean): HistorySpan {
+  const [greatest, least] = [offsets[0] ?? 0, offsets.at(-1) ?? 0]
+  const from = number * HISTORY_BLOCK_CHAINS + least
+  const to = number * HISTORY_BLOCK_CHAINS + greatest + 1
+  const picks = to - from === offsets.length ? null : offsets.map((offset) => offset - least)
+  return { from, to, picks, isTested }
 }

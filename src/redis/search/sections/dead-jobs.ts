@@ -5,6 +5,7 @@ import type { Spot } from './spot.ts'
 import { recordedRows, type Rows } from './recorded-rows.ts'
 import type { SearchBudget } from './search-budget.ts'
 import { READ_AT_ONCE, type AskedSection, type Room, type SectionPage } from './section-page.ts'
+import { isNarrow } from './sections.ts'
 
 /** Less than the shortest time that a queue may keep its dead letters, three days: ends are timed by other clocks. */
 const KEPT_MIN_MS = 2 * 86_400_000
@@ -23,7 +24,8 @@ export async function readDeadLetters(
   asked: AskedSection,
   { from, room, budget }: Room & { readonly from: Spot & { readonly kind: 'purge' } },
 ): Promise<SectionPage> {
-  const letters = await lettersAfter(engine, asked, from)
+  const wanted = isNarrow(asked.filter) ? READ_AT_ONCE : Math.min(READ_AT_ONCE, room)
+  const letters = await lettersAfter(engine, asked, { from, wanted })
   const rows = await rowsOf(engine, asked, { letters, budget })
   const jobs: ListedJob[] = []
   for (const [i, row] of rows.entries()) {
@@ -32,21 +34,21 @@ export async function readDeadLetters(
     if (letter !== undefined && jobs.length >= room) return { jobs, next: { kind: 'purge', ...letter } }
   }
   const last = letters[rows.length - 1]
-  const isEnd = last === undefined || (rows.length === letters.length && letters.length < READ_AT_ONCE)
+  const isEnd = last === undefined || (rows.length === letters.length && letters.length < wanted)
   return { jobs, next: isEnd ? null : { kind: 'purge', ...last } }
 }
 
 async function lettersAfter(
   engine: Engine,
   { queue, filter }: AskedSection,
-  from: DeadLetter,
+  { from, wanted }: { readonly from: DeadLetter; readonly wanted: number },
 ): Promise<DeadLetter[]> {
   const { deadLetters } = queue.keys.queue(queue.localId)
   // A dead letter is kept from the end of its last attempt on, which none of its jobs outlasts.
   const least = filter.ended.afterMs === null ? '-inf' : String(filter.ended.afterMs + KEPT_MIN_MS)
   const after = String(from.id)
   // Those of one millisecond come by the bytes of their ids, and some of them may have been listed.
-  for (let asked = READ_AT_ONCE; ; asked *= 2) {
+  for (let asked = wanted + 1; ; asked *= 2) {
     const most = String(from.purgeMs)
     const flat = await engine.runner.read((redis) =>
       redis.zrange(deadLetters, most, least, 'BYSCORE', 'REV', 'LIMIT', 0, asked, 'WITHSCORES'),
@@ -56,7 +58,7 @@ async function lettersAfter(
       const [id = '', purgeMs] = [flat[i], Number(flat[i + 1])]
       if (purgeMs < from.purgeMs || id < after) letters.push({ id: Number(id), purgeMs })
     }
-    if (letters.length >= READ_AT_ONCE || flat.length < 2 * asked) return letters.slice(0, READ_AT_ONCE)
+    if (letters.length >= wanted || flat.length < 2 * asked) return letters.slice(0, wanted)
   }
 }
 

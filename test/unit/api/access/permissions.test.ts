@@ -108,6 +108,27 @@ describe('who may not push', () => {
   })
 })
 
+describe('who may not see payloads', () => {
+  const headers = { ...BEARER, 'content-type': 'application/json' }
+
+  it('sends none to a URL of their own choice', async () => {
+    const permissions = new Set(PERMISSIONS.filter((permission) => permission !== 'payloads'))
+    const { port, pushed } = await startFor(aPrincipal('default', { permissions }))
+    const body = '{"url":"https://example.com/mine"}'
+    for (const [method, path] of [
+      ['POST', '/api/jobs/16/replay'],
+      ['POST', '/api/jobs/16/duplicate'],
+      ['PATCH', '/api/crons/7'],
+    ] as const) {
+      const { status, json } = await call(port, path, { method, headers, body })
+      expect([status, json], path).toEqual([403, { error: 'This needs the permission payloads' }])
+    }
+    expect(pushed).toEqual([])
+    const named = await call(port, '/api/crons/7', { method: 'PATCH', headers, body: '{"name":"n"}' })
+    expect(named.status).toBe(200)
+  })
+})
+
 describe('the text that a bulk looks for', () => {
   const bulk = aBulk({ filter: { ...ANY_JOB, queue: 'emails', text: 'iban' } })
   const bulks = {
@@ -219,6 +240,17 @@ describe('a token with a rate limit', () => {
     expect(headers['retry-after']).toBe('1')
     expect(headers['ratelimit']).toBe('"token";r=0;t=3')
     expect(api.pushed).toEqual([])
+  })
+
+  it('is refused beyond it by a session as well, which it may always leave', async () => {
+    const refused = { isAdmitted: false, remaining: 0, fullMs: 2_500, waitMs: 99 }
+    api = await startApi({ tokens: { principalOf: () => limited }, tokenRates: { admit: () => refused } })
+    const headers = { cookie: 'punctual=first', 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' }
+    const send = async (method: string, path: string) =>
+      (await call(api!.port, path, { method, headers })).status
+    expect(await send('GET', '/api/queues')).toBe(429)
+    expect(await send('GET', '/api/session')).toBe(429)
+    expect(await send('DELETE', '/api/session')).toBe(204)
   })
 
   it('is told nothing of it without one', async () => {

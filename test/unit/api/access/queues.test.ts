@@ -1,8 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { tokenPrincipal } from '../../../../src/domain/access/token-principal.ts'
+import type { Permission } from '../../../../src/domain/access/permission.ts'
 import { NO_TERMS } from '../../../../src/domain/access/token-terms.ts'
+import type { CronSettings } from '../../../../src/domain/crons/cron.ts'
+import { aPrincipal } from '../../../support/principals.ts'
 import { operations } from '../../../support/rules/contract-document.ts'
 import {
+  type ApiChange,
   aChain,
   aCron,
   anAlert,
@@ -14,7 +18,6 @@ import {
   startApi,
   type RunningApi,
 } from '../api-fixture.ts'
-import type { ApiParts } from '../../../../src/api/create-api.ts'
 
 let api: RunningApi | null = null
 afterEach(async () => api?.close())
@@ -22,7 +25,7 @@ afterEach(async () => api?.close())
 const HEADERS = { ...BEARER, 'content-type': 'application/json' }
 
 /** A token for the queues of these names. */
-async function start(queues: readonly string[] | null, parts: Partial<ApiParts> = {}) {
+async function start(queues: readonly string[] | null, parts: ApiChange = {}) {
   const principal = tokenPrincipal('default', 'ci', { ...NO_TERMS, queues })
   api = await startApi({ tokens: { principalOf: () => principal }, ...parts })
   const { port } = api
@@ -31,7 +34,7 @@ async function start(queues: readonly string[] | null, parts: Partial<ApiParts> 
 }
 
 const CRON = { name: 'n', url: GOOD.url, cron_expression: '0 9 * * *' }
-const crons = (queue: string | null): Partial<ApiParts> => {
+const crons = (queue: string | null): ApiChange => {
   const cron = { ...aCron(), settings: { ...aCron().settings, queue } }
   const known = {
     get: () => Promise.resolve(cron),
@@ -110,7 +113,7 @@ describe('a token that is limited to queues', () => {
   it('sees in lists only what is of its queues', async () => {
     const team = { kind: 'team', id: null, name: null } as const
     const cron = { kind: 'cron', id: 7, name: 'emails' } as const
-    const parts: Partial<ApiParts> = {
+    const parts: ApiChange = {
       queues: {
         list: () => Promise.resolve({ queues: [aQueue(), { ...aQueue(), name: 'sms' }], nextCursor: 'next' }),
         getByName: () => Promise.resolve(null),
@@ -137,7 +140,7 @@ describe('a token that is limited to queues', () => {
     const send = await start(['emails'], parts)
     expect((await send('GET', '/api/queues')).json).toMatchObject({
       queues: [{ name: 'emails' }],
-      next_cursor: 'next',
+      next_cursor: sealed('next'),
     })
     expect((await send('GET', '/api/alerts')).json).toMatchObject({ alerts: { length: 1 } })
     expect((await send('GET', '/api/maintenance-windows')).json).toMatchObject({ windows: { length: 1 } })
@@ -145,6 +148,30 @@ describe('a token that is limited to queues', () => {
     const all = await start(null, parts)
     expect((await all('GET', '/api/alerts')).json).toMatchObject({ alerts: { length: 3 } })
     expect((await all('GET', '/api/maintenance-windows')).json).toMatchObject({ windows: { length: 3 } })
+  })
+
+  it.each([
+    ['queues', 'queues'],
+    ['crons', 'crons'],
+    ['windows', 'maintenance-windows'],
+    ['tokenStore', 'tokens'],
+  ])('reads no name in a cursor of the %s, and goes on with it', async (part, path) => {
+    const asked: unknown[] = []
+    const list = (query: { cursor: string | null }) => {
+      asked.push(query.cursor)
+      const page = { queues: [], crons: [], windows: [], tokens: [] }
+      return Promise.resolve({ ...page, nextCursor: query.cursor === null ? 'sms' : null })
+    }
+    const send = await start(['emails'], { [part]: { list } })
+    const first = (await send('GET', `/api/${path}`)).json as { next_cursor: string }
+    expect(first.next_cursor).toBe(sealed('sms'))
+    const second = await send('GET', `/api/${path}?cursor=${first.next_cursor}`)
+    expect(second.json).toMatchObject({ next_cursor: null })
+    expect((await send('GET', `/api/${path}?cursor=sms`)).status).toBe(422)
+    expect(asked).toEqual([null, 'sms'])
+    await api?.close()
+    const all = await start(null, { [part]: { list } })
+    expect((await all('GET', `/api/${path}`)).json).toMatchObject({ next_cursor: 'sms' })
   })
 
   it('is answered nothing of another queue by any operation', async () => {
@@ -169,6 +196,11 @@ describe('a token that is limited to queues', () => {
   })
 })
 
+/** As the box of the fixture makes it. */
+function sealed(cursor: string): string {
+  return Buffer.from(`sealed ${cursor}`.split('').toReversed().join('')).toString('base64url')
+}
+
 describe('without the permission payloads', () => {
   const SECRET = 'canary-in-payload'
   const chain = aChain()
@@ -191,6 +223,37 @@ describe('without the permission payloads', () => {
     const get = (path: string) => call(port, path, { headers: BEARER })
     return { job: await get('/api/jobs/16'), cron: await get('/api/crons/7') }
   }
+
+  it('the version of a cron says nothing of them, and an edit takes it', async () => {
+    const open = async (settings: Partial<CronSettings>, permissions: readonly Permission[]) => {
+      await api?.close()
+      const found = aCron(settings)
+      const known = { get: () => Promise.resolve(found) } as never
+      const cronEditor = {
+        edit: async (_t: string, _id: number, _c: object, check?: (current: CronSettings) => void) => {
+          check?.(found.settings)
+          return found
+        },
+      } as never
+      const principal = aPrincipal('default', { permissions: new Set(permissions) })
+      api = await startApi({ tokens: { principalOf: () => principal }, crons: known, cronEditor })
+      const { port } = api
+      const { etag = '' } = (await call(port, '/api/crons/7', { headers: BEARER })).headers
+      const headers = { ...HEADERS, 'if-match': etag }
+      const edited = await call(port, '/api/crons/7', { method: 'PATCH', headers, body: '{"name":"n"}' })
+      expect(edited.status).toBe(200)
+      return etag
+    }
+    const both = [{ payload: 'guess' }, { payload: 'other' }]
+    const [hidden, same] = [
+      await open(both[0] ?? {}, ['read', 'edit']),
+      await open(both[1] ?? {}, ['read', 'edit']),
+    ]
+    expect(same).toBe(hidden)
+    expect(await open({ ...both[0], timeoutSeconds: 4 }, ['read', 'edit'])).not.toBe(hidden)
+    const shown = await open(both[0] ?? {}, ['read', 'edit', 'payloads'])
+    expect(await open(both[1] ?? {}, ['read', 'edit', 'payloads'])).not.toBe(shown)
+  })
 
   it('payloads, headers and call records are hidden, and nothing else', async () => {
     const hidden = await answers(['read'])

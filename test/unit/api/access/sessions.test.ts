@@ -145,7 +145,8 @@ describe('a session ends', () => {
   })
 
   test('at a logout, here or everywhere', async () => {
-    const api = await startApi()
+    const auditLog = new FakeAuditLog()
+    const api = await startApi({ auditLog })
     const [one, two, three] = [await loggedIn(api.port), await loggedIn(api.port), await loggedIn(api.port)]
     const end = async (session: { cookie: string }, search = '') =>
       (await call(api.port, `/api/session${search}`, { method: 'DELETE', headers: { ...session, ...OURS } }))
@@ -157,6 +158,12 @@ describe('a session ends', () => {
     expect(await end(two, '?everywhere=1')).toBe(422)
     expect(await end(two, '?everywhere=true')).toBe(204)
     expect([await statusOf(two), await statusOf(three)]).toEqual([401, 401])
+    const actor = { kind: 'token', name: 'test', via: 'dashboard', address: '127.0.0.1' }
+    const logouts = auditLog.ended.filter((end) => end?.entry.action === 'logout')
+    expect(logouts).toMatchObject([
+      { outcome: 'done', entry: { actor, resource: { kind: 'session' }, after: null } },
+      { outcome: 'done', entry: { actor, after: { everywhere: true } } },
+    ])
     await api.close()
   })
 })

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ApiParts } from '../../../../src/api/create-api.ts'
 import type { ChannelHealth, ChannelTestResult } from '../../../../src/ports/notifications.ts'
 import { NO_TEAM_SETTINGS } from '../../../../src/ports/settings.ts'
+import { FakeAuditLog } from '../../../support/fake-audit-log.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
-import { BEARER, call, type RunningApi, startApi } from '../api-fixture.ts'
+import { type ApiChange, BEARER, call, type RunningApi, startApi } from '../api-fixture.ts'
 
 const SENT: ChannelTestResult = { status: 'answered', isSent: true, answer: '200 ok', tookMs: 12.4 }
 const BLOCKED = 'The egress policy blocks the host of this channel. Nothing was sent.'
@@ -15,9 +15,7 @@ afterEach(async () => {
   await api?.close()
 })
 
-async function start(
-  change: Partial<ApiParts> & { readonly answer?: ChannelTestResult } = {},
-): Promise<void> {
+async function start(change: ApiChange & { readonly answer?: ChannelTestResult } = {}): Promise<void> {
   const { answer = SENT, ...parts } = change
   api = await startApi({
     channelTester: {
@@ -51,6 +49,28 @@ describe('a test of notifications', () => {
     })
     expect(asked).toEqual(['default/mail', 'default/ops'])
     expect(answer.text).not.toContain('canary')
+  })
+
+  test('is in the audit log for each channel that something is sent to, by its name', async () => {
+    const auditLog = new FakeAuditLog()
+    await start({ auditLog })
+    await ask({})
+    await ask({})
+    const after = { ok: true }
+    const entryOf = (name: string) => ({
+      action: 'test',
+      resource: { kind: 'channel', id: null, name },
+      after,
+    })
+    expect(auditLog.ended).toMatchObject([
+      { outcome: 'done', entry: entryOf('mail') },
+      { outcome: 'done', entry: entryOf('ops') },
+    ])
+    expect(JSON.stringify(auditLog)).not.toContain('canary')
+    await api?.close()
+    await start({ auditLog, answer: { status: 'busy' } })
+    await ask({ channel: 'ops' })
+    expect(auditLog.ended.at(-1)).toBeNull()
   })
 
   test('asks one channel', async () => {

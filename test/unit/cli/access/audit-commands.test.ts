@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { OPENAPI_DOCUMENT } from '../../../../src/contract/generated/openapi-document.ts'
 import { AN_AUDIT_RECORD } from '../../../support/fake-audit-log.ts'
 import { toWireAuditRecord } from '../../../../src/contract/responses/audit-wire.ts'
 import { useApi } from '../cli-fixture.ts'
@@ -16,7 +17,26 @@ test('audit lists who changed what, by every filter', async () => {
   )
   expect(out.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  '))).toEqual([
     'AT  ACTOR  VIA  ACTION  RESOURCE  OUTCOME  AFTER',
-    '2026-09-21T14:13:20.000+00:00  token test  api  pause  queue orders (12)  done  is_active=false',
+    '2026-09-21T14:13:20Z  token test  api  pause  queue orders (12)  done  is_active=false',
     '',
   ])
+})
+
+test('audit takes every kind that the API has', async () => {
+  api.answer = { status: 200, body: '{"records":[],"next_cursor":null}' }
+  const { components } = JSON.parse(OPENAPI_DOCUMENT) as {
+    components: { schemas: { AuditedKind: { enum: readonly string[] } } }
+  }
+  const kinds = components.schemas.AuditedKind.enum
+  expect(kinds).toContain('channel')
+  for (const kind of kinds) expect((await api.run(['audit', '--resource-kind', kind])).code).toBe(0)
+  expect(api.received.map(({ url }) => url)).toEqual(kinds.map((kind) => `/api/audit?resource_kind=${kind}`))
+  expect(await api.run(['audit', '--resource-kind', 'pod'])).toMatchObject({ code: 1, out: '' })
+})
+
+test('what a creation sets is cut in a table, and whole where there is room', async () => {
+  const record = { ...toWireAuditRecord(AN_AUDIT_RECORD), after: { url: `https://e.com/${'x'.repeat(99)}` } }
+  api.answer = { status: 200, body: JSON.stringify({ records: [record], next_cursor: null }) }
+  expect((await api.run(['audit'])).out).toContain(`  url="https://e.com/${'x'.repeat(40)}…\n`)
+  expect((await api.run(['audit', '-o', 'wide'])).out).toContain(`${'x'.repeat(99)}"\n`)
 })

@@ -14,7 +14,7 @@ test('secrets lists which one is the newest', async () => {
   const { out } = await api.run(['secrets'])
   expect(out.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  ').trimEnd())).toEqual([
     'SIGNING SECRET  NEWEST  CREATED',
-    'new:secret  yes  2026-11-21T10:05:00.000+00:00',
+    'new:secret  yes  2026-11-21T10:05:00Z',
     'old:secret  no  -',
     '',
   ])

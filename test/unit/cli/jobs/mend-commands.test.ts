@@ -54,3 +54,36 @@ test('what cannot be done is told in the words of the API', async () => {
   const ran = await api.run(['delete', '4711'])
   expect(ran).toEqual({ out: '', err: 'punctual: The job is in flight.\n', code: 1 })
 })
+
+test.each(['retry', 'replay', 'duplicate'])('%s waits for the new job', async (verb) => {
+  const end = (status: string) => ({
+    status: 200,
+    body: JSON.stringify({
+      job_id: 16,
+      uuid: 'u',
+      final_status: status,
+      chain: [],
+      calls: [],
+      cron_id: null,
+    }),
+  })
+  const wait = (status: string) => {
+    api.received = []
+    api.firstAnswers = [{ status: 201, body: CREATED }, end('retrying')]
+    api.answer = end(status)
+    return api.run([verb, '4711', '--wait', '3'], { sleep: () => Promise.resolve() })
+  }
+  const ran = await wait('success')
+  expect(ran).toMatchObject({ err: '', code: 0 })
+  expect(ran.out.startsWith(`${SCHEDULED}job 16  u\n`)).toBe(true)
+  expect(api.received.map(({ url }) => url)).toEqual([
+    ...[`/api/jobs/4711/${verb}`, '/api/jobs/16', '/api/jobs/16'],
+  ])
+  expect(await wait('dead_lettered')).toMatchObject({
+    err: 'punctual: job 16 ended as dead_lettered\n',
+    code: 1,
+  })
+  api.received = []
+  expect(await api.run([verb, '4711', '--wait', 'long'])).toMatchObject({ out: '', code: 2 })
+  expect(api.received).toEqual([])
+})

@@ -108,7 +108,7 @@ describe('push --file', () => {
     [['push', '--file', '-', '--delay', '5'], '--delay does not go with --file, whose lines say it all'],
     [['push', '--file', '/nowhere/at/all'], '--file cannot be read: ENOENT'],
     [['push', '--file', '-', '--idempotency-prefix', 'ключ'], '--idempotency-prefix must be visible ASCII'],
-    [['push', 'q'], 'give a queue and a URL, or --file'],
+    [['push', 'q'], 'give a queue and a URL, or --data, or --file'],
     [['push', 'q', 'https://e.com', '--idempotency-prefix', 'p'], '--idempotency-prefix goes with --file'],
   ])('%j is a misuse', async (args, says) => {
     const ran = await api.run(args, { stdin: inputOf('{}\n') })

@@ -43,9 +43,68 @@ describe('an answer', () => {
   test('no format was left out', () => expect(OUTPUT_FORMATS).toHaveLength(5))
 })
 
+test('times in lists are to the second, unless there is room', async () => {
+  const at = '2026-11-21T10:00:00.123+00:00'
+  const job = { queue: 'q', status: 'pending', scheduled_at: at, method: 'GET', url: `http://e.com/${at}` }
+  api.answer = { status: 200, body: JSON.stringify({ jobs: [{ ...job, tags: {} }], next_cursor: null }) }
+  expect((await api.run(['jobs'])).out).toContain(`  2026-11-21T10:00:00Z  GET http://e.com/${at}\n`)
+  expect((await api.run(['jobs', '-o', 'wide'])).out).toContain(`  ${at}  `)
+})
+
+describe('an empty list', () => {
+  const none = { results: [], jobs: [], queues: [], crons: [], runs: [], windows: [], alerts: [], bulks: [] }
+  const body = { ...none, tokens: [], signing_secrets: [], records: [], next_cursor: null as string | null }
+
+  test.each([
+    ['jobs', 'No jobs.'],
+    ['queues', 'No queues.'],
+    ['crons', 'No crons.'],
+    ['crons runs 7', 'No runs.'],
+    ['windows', 'No windows.'],
+    ['alerts', 'No alerts.'],
+    ['bulk', 'No bulks.'],
+    ['tokens', 'No tokens.'],
+    ['secrets -o wide', 'No signing secrets.'],
+    ['audit', 'No records.'],
+    ['notifications test', 'No channels.'],
+  ])('of %s is told to people', async (line, says) => {
+    api.answer = { status: 200, body: JSON.stringify(body) }
+    expect(await api.run(line.split(' '))).toEqual({ out: '', err: `${says}\n`, code: 0 })
+  })
+
+  test.each(['json', 'yaml', 'name'])('is told to no script (%s)', async (format) => {
+    api.answer = { status: 200, body: JSON.stringify(body) }
+    expect((await api.run(['queues', '-o', format])).err).toBe('')
+  })
+
+  test('of a page that others follow is none', async () => {
+    api.answer = { status: 200, body: JSON.stringify({ ...body, next_cursor: 'n' }) }
+    const { out, err } = await api.run(['jobs'])
+    expect(out).toMatch(/^JOB .*\nnext page: --cursor n\n$/)
+    expect(err).toBe('')
+  })
+})
+
+test.each([
+  ['queues shwo', "unknown command 'shwo'\n(Did you mean show?)"],
+  ['crons 7', "unknown command '7'"],
+  ['secrets list 7', "list takes no argument such as '7'"],
+])('%s is no list', async (line, says) => {
+  const ran = await api.run(line.split(' '))
+  expect(ran).toMatchObject({ code: 1, out: '' })
+  expect(ran.err).toContain(says)
+  expect(api.received).toEqual([])
+})
+
+test('help shows what may be repeated, and no empty default', async () => {
+  const { out } = await api.run(['push', '--help'])
+  expect(out).toMatch(/--header <name:value> .*repeatable/)
+  expect(out).not.toContain('[]')
+})
+
 test('a dry run prints the request and sends nothing but questions', async () => {
-  expect(await api.run(['crons', 'delete', 'a/b', '--dry-run'])).toEqual({
-    out: 'DELETE /api/crons/a%2Fb\n',
+  expect(await api.run(['delete', 'a/b', '--dry-run'])).toEqual({
+    out: 'DELETE /api/jobs/a%2Fb\n',
     err: '',
     code: 0,
   })
@@ -67,7 +126,7 @@ test('what was pushed can be named alone', async () => {
 })
 
 test.each(['.', '..', ''])('the id %j is a misuse, not another operation', async (id) => {
-  expect(await api.run(['crons', 'delete', id])).toMatchObject({ code: 2, out: '' })
+  expect(await api.run(['delete', id])).toMatchObject({ code: 2, out: '' })
   expect(api.received).toEqual([])
 })
 
@@ -101,6 +160,20 @@ describe('--watch', () => {
       fault: 'Error: interrupted',
     })
     expect(api.received).toHaveLength(4)
+  })
+
+  test('tells that a list has become empty', async () => {
+    const queue = { queue_id: 7, name: 'mails', counts: {}, is_active: true, is_draining: false }
+    const pageOf = (queues: object[]) => ({
+      status: 200,
+      body: JSON.stringify({ queues, next_cursor: null }),
+    })
+    api.firstAnswers = [pageOf([queue]), pageOf([]), pageOf([])]
+    api.answer = { status: 403, body: '{"error":"No."}' }
+    const sleep = () => Promise.resolve()
+    const { out, err } = await api.run(['queues', '--watch'], { sleep })
+    expect(out).toMatch(/^QUEUE .*\n7 .*\n$/)
+    expect(err).toBe('No queues.\npunctual: No.\n')
   })
 
   test('replaces it on a terminal', async () => {

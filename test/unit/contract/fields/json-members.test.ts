@@ -84,7 +84,7 @@ describe('the scanner agrees with JSON.parse', () => {
           if (before.kind === 'malformed') expect(before.position).toBe(scan.position)
         }
       }),
-      { numRuns: 12_000 },
+      { numRuns: 4_000 },
     )
   })
 
@@ -106,7 +106,7 @@ describe('the scanner agrees with JSON.parse', () => {
           expect(memberValue(text, member)).toEqual(Object.getOwnPropertyDescriptor(parsed, name)?.value)
         }
       }),
-      { numRuns: 1_500 },
+      { numRuns: 500 },
     )
   })
 })

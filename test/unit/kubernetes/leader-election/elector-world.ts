@@ -82,7 +82,7 @@ export class SimulatedProcess {
   /** When it did something as the leader, and in which epoch. */
   readonly effects: Array<{ readonly atMs: number; readonly epoch: number }> = []
   epochs = 0
-  /** Whether it has ever seen a Lease. */
+  /** Whether it has ever seen a Lease: an answer that came too late does not count. */
   hasSeenLease = false
   isCut = false
   fateOf: () => Fate = () => 'fine'
@@ -152,14 +152,14 @@ export class SimulatedProcess {
   #lock(): LeaseLock {
     const { leases } = this.#world
     return {
-      get: async () => {
+      get: async (signal) => {
         const lease = await this.#call(() => leases.read())
-        this.hasSeenLease ||= lease !== null
+        this.hasSeenLease ||= lease !== null && !signal.aborted
         return lease
       },
-      create: async (spec) => {
+      create: async (spec, signal) => {
         const lease = await this.#call(() => leases.create(spec))
-        this.hasSeenLease = true
+        this.hasSeenLease ||= !signal.aborted
         return lease
       },
       update: (lease, spec) => this.#call(() => leases.replace(lease, spec)),

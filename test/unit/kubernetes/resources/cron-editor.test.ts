@@ -218,6 +218,38 @@ describe('an edit', () => {
     expect(await edit).toMatchObject({ settings: { isActive: false, queue: 'mail' } })
   })
 
+  it.each([
+    ['refused', 'InvalidSpec', NEW],
+    ['over quota', 'QuotaExceeded', { isActive: false, timeoutSeconds: 4 }],
+  ])(
+    'of a spec that is %s begins with what is in force, until it is another spec',
+    async (_, reason, found) => {
+      const { clock, kind, editor } = withCron()
+      const object = kind.put(`shop/${NAME}`, { cronExpression: '0 0 30 2 *', timeoutSeconds: 4 })
+      const { generation = 0 } = object.metadata
+      await kind.writer.applyStatus(
+        { ...object, ...object.metadata },
+        {
+          observedGeneration: generation,
+          conditions: [{ type: 'Ready', status: 'False', reason, observedGeneration: generation }],
+        },
+      )
+      const seen: CronSettings[] = []
+      const edit = (change: Partial<CronSettings>) =>
+        editor.edit('shop', 7, change, (current) => void seen.push(current))
+      for (const change of [{ cronExpression: '0 0 1 2 *' }, { queue: 'mail' }]) {
+        const edited = edit(change)
+        await clock.advance(2_100)
+        await edited
+      }
+      expect(seen[0]).toMatchObject(found)
+      // The second one found the spec of the first, which nobody has refused.
+      expect(seen.at(-1)).toMatchObject({
+        ...{ cronExpression: '0 0 1 2 *', isActive: true, timeoutSeconds: 4 },
+      })
+    },
+  )
+
   it('is answered with what was written when nobody applies it', async () => {
     const { clock, editor } = withCron()
     const edit = editor.edit('shop', 7, { timeoutSeconds: 11 })

@@ -75,6 +75,27 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
 }
 
 describe('an edit', () => {
+  it('of a spec that was refused begins with what was applied earlier', async () => {
+    const { clock, kind, editor } = setUp()
+    const object = kind.put('shop/emails', { queueName: 'Emails', timeoutSeconds: 4 })
+    const status = (observedGeneration: number) => ({
+      observedGeneration,
+      conditions: [{ type: 'Ready', status: 'False', reason: 'InvalidSpec' }],
+    })
+    const { generation = 0 } = object.metadata
+    const seen: number[] = []
+    for (const observed of [generation - 1, generation]) {
+      await kind.writer.applyStatus({ ...object, ...object.metadata }, status(observed))
+      const refuse = ({ timeoutSeconds }: { timeoutSeconds: number }) => {
+        seen.push(timeoutSeconds)
+        throw new EditRefusedError('enough')
+      }
+      await expect(editor.edit('shop', 7, {}, refuse)).rejects.toThrow('enough')
+    }
+    await clock.advance(1)
+    expect(seen).toEqual([4, DEFAULT_QUEUE_SETTINGS.timeoutSeconds])
+  })
+
   it('changes the given fields of the owner, and answers when they are applied', async () => {
     const { kind, editor, clock, putInForce } = setUp()
     kind.put('shop/emails', { queueName: 'Emails', timeoutSeconds: 5 })

@@ -19,6 +19,14 @@ test('seals the same text into another every time', () => {
   expect(new Set(Array.from({ length: 50 }, () => box.seal('whsec_abc'))).size).toBe(50)
 })
 
+test('a box for a purpose opens what it sealed, in every process, and nothing of another', () => {
+  const sealed = box.boxFor('cursors').seal('sms')
+  expect(new SecretBox(createSecretKey(Uint8Array.from(key))).boxFor('cursors').open(sealed)).toBe('sms')
+  expect(() => box.open(sealed)).toThrow('unable to authenticate')
+  expect(() => box.boxFor('letters').open(sealed)).toThrow('unable to authenticate')
+  expect(() => box.boxFor('cursors').open(box.seal('sms'))).toThrow('unable to authenticate')
+})
+
 test('another process with the key opens it', () => {
   expect(new SecretBox(createSecretKey(Uint8Array.from(key))).open(box.seal('whsec_abc'))).toBe('whsec_abc')
 })

@@ -12,6 +12,8 @@ function memoryCrons() {
   const crons = new Map<string, Cron>()
   let lastId = 0
   let gate = Promise.resolve()
+  /** What people have changed in the files of the folder, and nobody has applied. */
+  const inFiles: Array<() => Promise<unknown>> = []
   const apply = async (name: string, settings: CronSettings) => {
     await gate
     const cronId = crons.get(name)?.cronId ?? (lastId += 1)
@@ -26,6 +28,7 @@ function memoryCrons() {
     remove: async (_team, name) => (crons.delete(name) ? 'removed' : 'not_found'),
   }
   const folder: Partial<FolderStore> = {
+    sync: async () => void (await inFiles.shift()?.()),
     editCron: async ({ name, change, current }) => {
       await apply(name, { ...current, ...change })
       return { status: 'written' } as never
@@ -34,6 +37,7 @@ function memoryCrons() {
   }
   return {
     crons,
+    inFiles,
     store: store as CronStore,
     folder: folder as FolderStore,
     hold: () => {
@@ -71,4 +75,17 @@ describe.each(EDITORS)('crons kept in %s', (_where, open) => {
     expect(await editor.edit('t', cronId, { timeoutSeconds: 9 })).toBeNull()
     expect(kept.crons.size).toBe(0)
   })
+})
+
+test('an edit in a folder begins with what people have changed in the files', async () => {
+  const kept = memoryCrons()
+  const editor = folderEditors(kept.folder, { ...NO_STORES, crons: kept.store }, () => '00000000').cronEditor
+  const settings = cronSettings({})
+  const made = await editor.create('t', settings, null)
+  if (made === 'key_used') throw new Error(made)
+  kept.inFiles.push(() => kept.store.apply('t', made.name, { ...settings, timeoutSeconds: 8 }))
+  const found: unknown[] = []
+  const check = ({ timeoutSeconds }: CronSettings) => void found.push(timeoutSeconds)
+  await editor.edit('t', made.cronId, { isActive: false }, check)
+  expect(found).toEqual([8])
 })

@@ -12,6 +12,8 @@ function memoryQueues() {
   const queues = new Map<string, Queue>()
   let lastId = 0
   let gate = Promise.resolve()
+  /** What people have changed in the files of the folder, and nobody has applied. */
+  const inFiles: Array<() => Promise<unknown>> = []
   const apply = async (name: string, settings: QueueSettings) => {
     await gate
     const queueId = queues.get(name)?.queueId ?? (lastId += 1)
@@ -25,6 +27,7 @@ function memoryQueues() {
     remove: async (_team, name) => (queues.delete(name) ? 'removed' : 'not_found'),
   }
   const folder: Partial<FolderStore> = {
+    sync: async () => void (await inFiles.shift()?.()),
     editQueue: async ({ name, change, current }) => {
       await apply(name, { ...current, ...change })
       return { status: 'written' } as never
@@ -33,6 +36,7 @@ function memoryQueues() {
   }
   return {
     queues,
+    inFiles,
     apply,
     store: store as QueueStore,
     folder: folder as FolderStore,
@@ -83,4 +87,19 @@ test.each(EDITORS)('of two edits of the same version in %s, one is refused', asy
   const ends = await Promise.allSettled(edits)
   expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
   expect(kept.queues.get('emails')?.settings.timeoutSeconds).toBe(7)
+})
+
+test('an edit in a folder begins with what people have changed in the files', async () => {
+  const kept = memoryQueues()
+  const editor = folderEditors(kept.folder, { ...NO_STORES, queues: kept.store }).editor
+  const { queueId } = await kept.apply('emails', DEFAULT_QUEUE_SETTINGS)
+  kept.inFiles.push(() => kept.apply('emails', { ...DEFAULT_QUEUE_SETTINGS, timeoutSeconds: 8 }))
+  const found: number[] = []
+  await editor.edit(
+    't',
+    queueId,
+    { retriesEnabled: false },
+    ({ timeoutSeconds }) => void found.push(timeoutSeconds),
+  )
+  expect(found).toEqual([8])
 })

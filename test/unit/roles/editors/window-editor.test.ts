@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { WINDOWS_PER_TEAM_MAX } from '../../../../src/domain/limits.ts'
 import type { MaintenanceWindow, WindowSettings } from '../../../../src/domain/windows/maintenance-window.ts'
 import type { WindowChange } from '../../../../src/ports/windows.ts'
+import type { FolderStore } from '../../../../src/folder-store/folder-store.ts'
+import { folderEditors } from '../../../../src/roles/parts/folder-part.ts'
 import { createWindowEditor, windowsInEngine } from '../../../../src/roles/editors/window-editor.ts'
 
 const SETTINGS: WindowSettings = {
@@ -76,6 +78,22 @@ it('an edit and a removal need a window', async () => {
   expect(await editor.edit('shop', 'night', async () => 'refused')).toBe('refused')
   expect(kept.get('shop/night')).toEqual({ team: 'shop', name: 'night', ...SETTINGS, action: 'hold' })
   expect(await editor.remove('shop', 'night')).toBe('removed')
+})
+
+it('an edit in a folder begins with what people have changed in the files', async () => {
+  let applied: MaintenanceWindow = { team: 'shop', name: 'night', ...SETTINGS }
+  const folder: Partial<FolderStore> = {
+    sync: async () => void (applied = { ...applied, reason: 'by hand' }),
+    editWindow: async ({ settings }) => ({ status: 'edited', settings }),
+  }
+  const stores = { windows: { get: async () => applied } } as unknown as Parameters<typeof folderEditors>[1]
+  const { windowEditor } = folderEditors(folder as FolderStore, stores)
+  const found: unknown[] = []
+  await windowEditor.edit('shop', 'night', async (current) => {
+    found.push(current.reason)
+    return current
+  })
+  expect(found).toEqual(['by hand'])
 })
 
 it('of two edits at once, both stay', async () => {

@@ -8,6 +8,7 @@ import { aCron, clock } from '../../api/api-fixture.ts'
 function setUp(quotas: TeamQuotas, there = 0) {
   const made: Array<string | null> = []
   const refused: string[] = []
+  const edited: unknown[][] = []
   const editor = withCronQuota(
     {
       create: async (_team, settings, key) => {
@@ -15,7 +16,10 @@ function setUp(quotas: TeamQuotas, there = 0) {
         made.push(key)
         return aCron(settings)
       },
-      edit: () => Promise.resolve(null),
+      edit: (...given) => {
+        edited.push(given)
+        return Promise.resolve(null)
+      },
       remove: () => Promise.resolve('removed'),
     },
     {
@@ -32,7 +36,13 @@ function setUp(quotas: TeamQuotas, there = 0) {
       clock,
     },
   )
-  return { made, refused, create: (key: string | null) => editor.create('shop', aCron().settings, key) }
+  return {
+    made,
+    refused,
+    editor,
+    edited,
+    create: (key: string | null) => editor.create('shop', aCron().settings, key),
+  }
 }
 
 it('refuses the cron after the last one, before anything of it is written, and counts that', async () => {
@@ -48,6 +58,13 @@ it('lets no more pass at once than one after the other', async () => {
   const ends = await Promise.allSettled(Array.from({ length: 10 }, () => create(null)))
   expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
   expect(made).toHaveLength(3)
+})
+
+it('hands edits on with their check', async () => {
+  const { editor, edited } = setUp(quotasOf({ crons: 0 }))
+  const check = () => undefined
+  await editor.edit('shop', 7, { timeoutSeconds: 9 }, check)
+  expect(edited).toEqual([['shop', 7, { timeoutSeconds: 9 }, check]])
 })
 
 it('takes a cron again under a key that lives, and any where there is no quota', async () => {

@@ -12,6 +12,7 @@ import { quietLogger, quietMetrics } from '../../../../support/quiet.ts'
 
 const NOW_MS = 1_800_000_000_000
 const jobIds = new JobIds(1, '0123456789ab')
+const REQUEST = encodeRequest(jobRequest()).inline
 
 function setUp() {
   const told: string[] = []
@@ -25,7 +26,7 @@ function setUp() {
     )
     const jobs = settings.flatMap(({ hash }, i) => [
       ...[String(jobIds.idOf(0, i + 1, 1)), 1],
-      ...[`${NOW_MS}100030${hash}|${encodeRequest(jobRequest()).inline}`, ''],
+      ...[`${NOW_MS}100030${hash}|${REQUEST}`, ''],
     ])
     const learnt = settings.flatMap(({ hash, json }) => [hash, isStored ? json : ''])
     const works = readClaim(engine, createShardKeys(0), {
