@@ -13,6 +13,19 @@ export default defineConfig({
     target: 'es2023',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // A chunk for each area of the dashboard, and one of what they share: many small ones compress worse.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'shared', test: /dashboard\/src\/(api|format|preferences|ui)\// },
+            { name: 'jobs', test: /features\/(bulk|chain|dead-letters|jobs|send)\// },
+            { name: 'resources', test: /features\/(crons|overview|queues|statistics)\// },
+            { name: 'team', test: /features\/(access|alerts|audit|maintenance|notifications)\// },
+          ],
+        },
+      },
+    },
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
 })
