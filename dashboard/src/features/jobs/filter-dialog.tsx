@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import { useMay } from '../../api/me.ts'
 import type { UrlQuery } from '../../app/url-query.ts'
+import { REASONS } from '../../format/failure-reasons.ts'
 import type { FilterValues } from '../../format/job-filter.ts'
 import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { useZone } from '../../ui/time.tsx'
-import { REASONS } from './job-state.ts'
 
 const FINAL_STATUSES = [
   { value: '', label: 'Any' },

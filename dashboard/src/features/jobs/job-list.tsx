@@ -1,10 +1,10 @@
-import { useState } from 'preact/hooks'
 import { useMay, useMayBulk } from '../../api/me.ts'
 import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { chipsOf, type FilterValues } from '../../format/job-filter.ts'
 import { formatCount } from '../../format/numbers.ts'
 import { Chips } from '../../ui/chips.tsx'
+import { useChoice } from '../../ui/choice.ts'
 import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
@@ -85,26 +85,11 @@ function Listed({
           values={values}
           isAll={choice.isAll}
           onAll={choice.isAll ? undefined : choice.chooseAll}
-          onClear={() => choice.choose(NONE)}
+          onClear={() => choice.clear()}
         />
       )}
     </>
   )
-}
-
-const NONE: ReadonlySet<number> = new Set()
-
-/** What is chosen of the list that was asked for: of another one, nothing. */
-function useChoice(asked: string) {
-  const [choice, setChoice] = useState({ asked, chosen: NONE, isAll: false })
-  const { chosen, isAll } = choice.asked === asked ? choice : { chosen: NONE, isAll: false }
-  return {
-    chosen,
-    /** All that match are meant, shown or not. */
-    isAll,
-    choose: (next: ReadonlySet<number>) => setChoice({ asked, chosen: next, isAll: false }),
-    chooseAll: () => setChoice({ asked, chosen, isAll: true }),
-  }
 }
 
 /** What a search finds would tell what payloads hold. */

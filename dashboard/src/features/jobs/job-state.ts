@@ -1,4 +1,4 @@
-/** What other features show of jobs as well: in what state one is, and why it failed. */
+/** What other features show of jobs as well: in what state one is. */
 import type { JobSummary } from '../../../../clients/typescript/src/client.ts'
 import type { Tone } from '../../ui/tone.ts'
 
@@ -27,26 +27,4 @@ export function stateOf(job: Told, nowMs: number): JobState {
   return job.replayed_as === null
     ? { tone: 'dead', label: 'Dead letter' }
     : { tone: 'plain', label: 'Replayed' }
-}
-
-export const REASONS: Readonly<Record<NonNullable<JobSummary['failure_reason']>, string>> = {
-  timeout: 'Timeout',
-  connection_error: 'No connection',
-  dns_error: 'Name not found',
-  ssl_error: 'TLS failed',
-  http_client_error: 'Answered with 4xx',
-  http_server_error: 'Answered with 5xx',
-  http_redirect: 'Answered with a redirect',
-  invalid_url: 'Invalid URL',
-  blocked_target: 'Target not allowed',
-  assertion_failed: 'An assertion failed',
-  executor_lost: 'Executor lost',
-  limit_exceeded: 'Limit exceeded',
-  unknown: 'Unknown',
-  damaged: 'Damaged record',
-}
-
-/** Why an attempt failed, in words. */
-export function reasonText(reason: NonNullable<JobSummary['failure_reason']>): string {
-  return REASONS[reason]
 }

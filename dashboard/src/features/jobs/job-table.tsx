@@ -1,10 +1,10 @@
 import type { JobSummary } from '../../../../clients/typescript/src/client.ts'
 import { at } from '../../app/paths.ts'
+import { reasonText } from '../../format/failure-reasons.ts'
 import { formatDuration } from '../../format/times.ts'
 import { type Column, type Selection, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { JobBadge } from './job-badge.tsx'
-import { reasonText } from './job-state.ts'
 import './job-table.css'
 
 export function JobTable({
