@@ -11,10 +11,14 @@ interface Health {
 }
 
 /** @param health absent before the first message */
-export function toWireChannel({ name, type }: Channel, health: Health | undefined): WireChannelState {
+export function toWireChannel(
+  { name, type, alertTypes }: Channel,
+  health: Health | undefined,
+): WireChannelState {
   return {
     channel: name,
     type,
+    alert_types: [...alertTypes],
     state: health?.state ?? 'ok',
     failing_since: timestampOrNull(health?.failingSinceMs ?? null),
     last_answer: health?.lastAnswer ?? null,

@@ -85,6 +85,10 @@ export type Scopes = Scope[]
 export type TokenQueues = string[] | null
 export type ChannelType = 'email' | 'slack' | 'discord' | 'webhook'
 /**
+ * `warning`: a first failure that is retried, or one below a cron's threshold. `failure`: a dead letter, or a cron's failures have reached its threshold. `recovery`: the next success of that cron. `limit_warning`: a limit comes near.
+ */
+export type AlertType = 'warning' | 'failure' | 'recovery' | 'limit_warning'
+/**
  * Five fields: minute, hour, day of month, month, day of week (0 to 7, 0 and 7 are Sunday). Each is `*`, a value, a range `a-b`, one of these with a step `/n`, or a list of them; months and weekdays also have their three-letter English names. When both day fields are restricted, either matches. Seconds, macros such as `@daily`, `H`, and dates that never come are refused.
  */
 export type CronExpression = string
@@ -100,10 +104,6 @@ export type ConcurrencyPolicy = 'allow' | 'forbid'
  * Which ticks that were missed while nothing ran are run later: `latest` the last one, `all` up to 100, `skip` none.
  */
 export type MissedRunPolicy = 'latest' | 'skip' | 'all'
-/**
- * `warning`: a first failure that is retried, or one below a cron's threshold. `failure`: a dead letter, or a cron's failures have reached its threshold. `recovery`: the next success of that cron. `limit_warning`: a limit comes near.
- */
-export type AlertType = 'warning' | 'failure' | 'recovery' | 'limit_warning'
 /**
  * The failure reason of the job; of a `recovery` that from which the cron recovers. The last five are those of a `limit_warning`.
  */
@@ -1082,6 +1082,12 @@ export interface Team {
 export interface ChannelState {
   channel: string
   type: ChannelType
+  /**
+   * The types of alerts that it gets.
+   *
+   * @maxItems 4
+   */
+  alert_types: AlertType[]
   /**
    * `retrying`: the last try failed, and another follows. `failing`: a message was given up, and none got through since.
    */

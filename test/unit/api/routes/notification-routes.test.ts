@@ -148,6 +148,7 @@ describe('GET /api/team', () => {
           state: 'failing',
           failing_since: '2026-11-21T00:00:00.000+00:00',
           last_answer: '404 no_service',
+          alert_types: ['failure'],
         },
         { channel: 'inner', type: 'webhook', ...fresh },
       ],
