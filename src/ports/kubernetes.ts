@@ -17,6 +17,8 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>
   /** The field manager that wrote the spec last; not a field of Kubernetes, but taken from `managedFields`. */
   readonly specManager?: string
+  /** As `specManager`, the one that applied it last, by `kubectl apply` or server-side: it has a manifest somewhere. */
+  readonly specApplier?: string
 }
 
 /** An object as the API server returned it, with the fields we do not know; frozen. */

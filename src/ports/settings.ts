@@ -2,9 +2,24 @@ import type { ApiToken } from '../domain/access/api-token.ts'
 import type { Principal } from '../domain/access/principal.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
+import type { ManagedBy } from '../domain/managed-by.ts'
 import type { Channel, Member } from '../domain/notifications/channel.ts'
 import type { MaintenanceWindow } from '../domain/windows/maintenance-window.ts'
 import { NO_QUOTAS, type TeamQuotas } from '../domain/quotas.ts'
+
+/** Who manages the resources of queues and crons. It never throws: what cannot be found out now is null. */
+export interface ManagedResources {
+  /** The name of a queue's resource and who manages it; null = it has none. */
+  ofQueue(team: string, queue: string): { readonly name: string; readonly managedBy: ManagedBy | null } | null
+  /** @param name of the resource */
+  ofCron(team: string, name: string): Promise<ManagedBy | null>
+}
+
+/** Where there are no resources. */
+export const NOTHING_MANAGED: ManagedResources = {
+  ofQueue: () => null,
+  ofCron: () => Promise.resolve(null),
+}
 
 /** The compiled settings of a team; a change is applied everywhere within 2 s. */
 export interface TeamSettings {

@@ -4,8 +4,9 @@ import { createCronStore } from '../redis/crons/cron-store.ts'
 import { createQueueStore } from '../redis/queues/queue-store.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/control/settings-compiler.ts'
 import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
-import { ResourceCronEditor } from '../kubernetes/resources/cron-editor.ts'
-import { EDITOR_INDEXES, ResourceQueueEditor } from '../kubernetes/resources/queue-editor.ts'
+import { type HttpCron, ResourceCronEditor } from '../kubernetes/resources/cron-editor.ts'
+import { BY_QUEUE, EDITOR_INDEXES, ResourceQueueEditor } from '../kubernetes/resources/queue-editor.ts'
+import { createManagedResources } from '../kubernetes/resources/managed-resources.ts'
 import { createResourceWindows } from '../kubernetes/resources/resource-windows.ts'
 import {
   API_TOKENS,
@@ -21,6 +22,7 @@ import { SECRETS } from '../kubernetes/resources/secret-reader.ts'
 import { createResourceTokens } from '../kubernetes/resources/resource-tokens.ts'
 import type { CronEditor, CronStore } from '../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../ports/queues.ts'
+import type { ManagedResources } from '../ports/settings.ts'
 import type { Clock } from '../ports/runtime.ts'
 import type { SigningSecretStore } from '../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../ports/access/tokens.ts'
@@ -126,6 +128,7 @@ async function openEditors(
   context: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
 ): Promise<{
   readonly editor: QueueEditor
+  readonly managed?: ManagedResources
   readonly cronEditor: CronEditor
   readonly windowEditor: WindowEditor
   readonly users?: UserVerifier
@@ -151,14 +154,16 @@ async function openEditors(
   const { informer, writer } = cluster.openKind(HTTP_QUEUES, EDITOR_INDEXES)
   const isWatched = (namespace: string): boolean => namespaces === null || namespaces.includes(namespace)
   const shared = { isWatched, clock: systemClock }
+  const cronWriter = cluster.openWriter<HttpCron>(HTTP_CRONS)
   return {
     editor: new ResourceQueueEditor({ ...shared, queues, informer, writer }),
     cronEditor: new ResourceCronEditor({
       ...shared,
       crons,
-      writer: cluster.openWriter(HTTP_CRONS),
+      writer: cronWriter,
       newSuffix: newNameSuffix,
     }),
+    managed: createManagedResources({ ...shared, queues: informer, index: BY_QUEUE, crons: cronWriter }),
     windowEditor: createWindowEditor({
       ...{ windows, newSuffix: newNameSuffix, mutex: (run) => run() },
       keeper: createResourceWindows({ ...shared, windows, writer: cluster.openWriter(MAINTENANCE_WINDOWS) }),

@@ -26,8 +26,10 @@ import { cronScheduleOf } from '../../domain/crons/cron.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
 import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
+import type { ManagedResources } from '../../ports/settings.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
+import { newCronManifest } from '../../resources/manifests/cron-manifest.ts'
 import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
 import {
   answerError,
@@ -54,6 +56,7 @@ export interface CronRouteParts {
   readonly auditLog: AuditLog
   readonly crons: Pick<CronStore, 'list' | 'get' | 'runNow' | 'runs'>
   readonly cronEditor: CronEditor
+  readonly managed: ManagedResources
   readonly bodies: BodyReader
   readonly egress: EgressPolicy
   readonly teamSettings: TeamSettingsSource
@@ -77,13 +80,14 @@ export function createCronRoutes(parts: CronRouteParts): Router {
     },
     '/api/crons/:cron_id': {
       GET: needsInQueues('read', async (context) =>
-        answerCron(context, await withId(context, 'cron_id', (id) => crons.get(context.team, id))),
+        answerCron(context, parts, await withId(context, 'cron_id', (id) => crons.get(context.team, id))),
       ),
       PATCH: needsInQueues('edit', (context) =>
         withBody(context, parts, (body) => edit(context, parts, body)),
       ),
       DELETE: needsInQueues('edit', (context) => remove(context, parts)),
     },
+    '/api/crons/:cron_id/manifest': { GET: needsInQueues('read', (context) => readManifest(context, parts)) },
     '/api/crons/:cron_id/run': { POST: needsInQueues('operate', (context) => runNow(context, parts)) },
     '/api/crons/:cron_id/pause': {
       POST: needsInQueues('operate', (context) => setActive(context, parts, false)),
@@ -119,7 +123,7 @@ async function edit(context: TeamRequest, parts: CronRouteParts, body: Buffer): 
   // The target would get to see what the caller may not.
   const isElsewhere = change.url !== undefined && !context.principal.permissions.has('payloads')
   if (isElsewhere) return answerError(context.response, 403, forbiddenText('payloads'))
-  answerCron(context, await changed(context, parts, { action: 'edit', change }))
+  return answerCron(context, parts, await changed(context, parts, { action: 'edit', change }))
 }
 
 function preview(context: TeamRequest, { clock }: CronRouteParts, body: Buffer): void {
@@ -157,7 +161,7 @@ function listRuns(context: TeamRequest, crons: CronRouteParts['crons']): Promise
 
 async function setActive(context: TeamRequest, parts: CronRouteParts, isActive: boolean): Promise<void> {
   const action = isActive ? 'resume' : 'pause'
-  answerCron(context, await changed(context, parts, { action, change: { isActive } }))
+  return answerCron(context, parts, await changed(context, parts, { action, change: { isActive } }))
 }
 
 function changed(
@@ -239,10 +243,23 @@ function checksOf({ team }: TeamRequest, { egress, teamSettings }: CronRoutePart
   return { isBlocked: (url) => egress.refusalOf(url, settings) !== null }
 }
 
-function answerCron({ principal, response }: TeamRequest, cron: Cron | null): void {
+async function answerCron(
+  { principal, response }: TeamRequest,
+  { managed }: CronRouteParts,
+  cron: Cron | null,
+): Promise<void> {
   if (cron === null) return answerNotFound(response)
   const settings = shownTo(principal, cron.settings)
-  answerJson(response, 200, JSON.stringify(toWireCron({ ...cron, settings })), entityTagHeader(settings))
+  const wire = toWireCron({ ...cron, settings }, await managed.ofCron(cron.team, cron.name))
+  answerJson(response, 200, JSON.stringify(wire), entityTagHeader(settings))
+}
+
+async function readManifest(context: TeamRequest, { crons }: CronRouteParts): Promise<void> {
+  const { team, principal, response } = context
+  const cron = await withId(context, 'cron_id', (id) => crons.get(team, id))
+  if (cron === null) return answerNotFound(response)
+  const manifest = newCronManifest(cron.name, team, shownTo(principal, cron.settings))
+  answerJson(response, 200, JSON.stringify({ manifest }))
 }
 
 /** The entity tag is of this, too: one of what is hidden would tell whether a guess is right. */

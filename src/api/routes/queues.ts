@@ -8,8 +8,11 @@ import { type Page, readQueueListQuery } from '../../contract/requests/list-quer
 import { readQueueEdit } from '../../contract/requests/queue-edit.ts'
 import { toEditedQueue, toWireQueue } from '../../contract/responses/queue-wire.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
+import type { ManagedBy } from '../../domain/managed-by.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../ports/queues.ts'
+import type { ManagedResources } from '../../ports/settings.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import { newQueueManifest, nameOfPushedQueue } from '../../resources/manifests/queue-manifest.ts'
 import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
 import { answerJson, answerNotFound } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
@@ -27,6 +30,7 @@ export interface QueueRouteParts {
   readonly cursorBox: CursorBox
   readonly queues: QueueStore
   readonly editor: QueueEditor
+  readonly managed: ManagedResources
   readonly auditLog: AuditLog
   readonly bodies: BodyReader
   readonly logger: Logger
@@ -38,12 +42,15 @@ export function createQueueRoutes(parts: QueueRouteParts): Router {
     '/api/queues': { GET: needsInQueues('read', (context) => list(context, parts)) },
     '/api/queues/:queue_id': {
       GET: needsInQueues('read', async (context) =>
-        answerQueue(context, await withId(context, 'queue_id', (id) => queues.get(context.team, id))),
+        answerQueue(context, parts, await withId(context, 'queue_id', (id) => queues.get(context.team, id))),
       ),
       PATCH: needsInQueues('edit', (context) =>
         withBody(context, parts, (body) => edit(context, parts, body)),
       ),
       DELETE: needsInQueues('edit', (context) => remove(context, parts)),
+    },
+    '/api/queues/:queue_id/manifest': {
+      GET: needsInQueues('read', (context) => readManifest(context, parts)),
     },
     '/api/queues/:queue_id/pause': {
       POST: needsInQueues('operate', (context) => setActive(context, parts, false)),
@@ -55,8 +62,9 @@ export function createQueueRoutes(parts: QueueRouteParts): Router {
   })
 }
 
-function list(context: TeamRequest, { queues, cursorBox: box }: QueueRouteParts): Promise<void> {
+function list(context: TeamRequest, parts: QueueRouteParts): Promise<void> {
   const { team, principal } = context
+  const { queues, cursorBox: box } = parts
   return answerPage(
     context,
     readQueueListQuery(context.search),
@@ -66,7 +74,10 @@ function list(context: TeamRequest, { queues, cursorBox: box }: QueueRouteParts)
         : named(queues, { team, name, ...page }),
     (page) => {
       const shown = page.queues.filter(({ name }) => mayUseQueue(principal, name))
-      return JSON.stringify({ queues: shown.map(toWireQueue), next_cursor: page.nextCursor })
+      return JSON.stringify({
+        queues: shown.map((queue) => toWireQueue(queue, managedByOf(parts, queue))),
+        next_cursor: page.nextCursor,
+      })
     },
   )
 }
@@ -84,17 +95,21 @@ async function named(
 async function edit(context: TeamRequest, parts: QueueRouteParts, body: Buffer): Promise<void> {
   const change = acceptedBody(context, readQueueEdit(body))
   if (change === null) return
-  answerQueue(context, await changed(context, parts, { action: 'edit', change }), toEditedQueue)
+  answerQueue(context, parts, await changed(context, parts, { action: 'edit', change }), toEditedQueue)
 }
 
 async function setActive(context: TeamRequest, parts: QueueRouteParts, isActive: boolean): Promise<void> {
   const action = isActive ? 'resume' : 'pause'
   const change = isActive ? { isActive, isDraining: false } : { isActive }
-  answerQueue(context, await changed(context, parts, { action, change }))
+  answerQueue(context, parts, await changed(context, parts, { action, change }))
 }
 
 async function drain(context: TeamRequest, parts: QueueRouteParts): Promise<void> {
-  answerQueue(context, await changed(context, parts, { action: 'drain', change: { isDraining: true } }))
+  answerQueue(
+    context,
+    parts,
+    await changed(context, parts, { action: 'drain', change: { isDraining: true } }),
+  )
 }
 
 function changed(
@@ -143,7 +158,25 @@ function resourceOf({ queueId, name }: Queue): AuditedResource {
   return { kind: 'queue', id: queueId, name }
 }
 
-function answerQueue({ response }: TeamRequest, queue: Queue | null, toWire = toWireQueue): void {
-  if (queue === null) answerNotFound(response)
-  else answerJson(response, 200, JSON.stringify(toWire(queue)), entityTagHeader(queue.settings))
+function answerQueue(
+  { response }: TeamRequest,
+  parts: QueueRouteParts,
+  queue: Queue | null,
+  toWire: typeof toWireQueue = toWireQueue,
+): void {
+  if (queue === null) return answerNotFound(response)
+  const wire = toWire(queue, managedByOf(parts, queue))
+  answerJson(response, 200, JSON.stringify(wire), entityTagHeader(queue.settings))
+}
+
+async function readManifest(context: TeamRequest, { queues, managed }: QueueRouteParts): Promise<void> {
+  const { team, response } = context
+  const queue = await withId(context, 'queue_id', (id) => queues.get(team, id))
+  if (queue === null) return answerNotFound(response)
+  const name = managed.ofQueue(team, queue.name)?.name ?? nameOfPushedQueue(queue.name)
+  answerJson(response, 200, JSON.stringify({ manifest: newQueueManifest({ name, namespace: team }, queue) }))
+}
+
+function managedByOf({ managed }: QueueRouteParts, { team, name }: Queue): ManagedBy | null {
+  return managed.ofQueue(team, name)?.managedBy ?? null
 }

@@ -67,6 +67,19 @@ export type SuccessAssertion = StatusCodeEquals | BodyContains | ResponseTimeUnd
  */
 export type NextCursor = string | null
 /**
+ * Who keeps the resource as a manifest elsewhere, and overwrites what is changed by this API; null = nobody, or it is not known now. Nobody does where resources are not kept in Kubernetes.
+ */
+export type ManagedBy = {
+  /**
+   * `kubectl`: it was applied with `kubectl apply`. `other`: something else has applied it, server-side.
+   */
+  tool: 'argo_cd' | 'flux' | 'helm' | 'kubectl' | 'other'
+  /**
+   * The application, kustomization or release; of `kubectl` and `other` the field manager.
+   */
+  name: string
+} | null
+/**
  * `push`: push jobs. `read`: see everything but payloads, headers and call records. `operate`: see these as well, mend, pause, purge. `admin`: everything.
  */
 export type Scope = 'push' | 'read' | 'operate' | 'admin'
@@ -681,6 +694,12 @@ export interface SuccessAssertionInput {
   type: 'status_code_equals' | 'body_contains' | 'response_time_under_ms'
   value: string | number
 }
+export interface Manifest {
+  /**
+   * YAML
+   */
+  manifest: string
+}
 export interface QueueCounts {
   /**
    * Ready to start.
@@ -732,6 +751,7 @@ export interface Queue {
    */
   strict_parallelism: boolean
   counts: QueueCounts
+  managed_by: ManagedBy
 }
 export interface EditedQueue {
   queue_id: Id
@@ -766,6 +786,7 @@ export interface EditedQueue {
    */
   strict_parallelism: boolean
   counts: QueueCounts
+  managed_by: ManagedBy
   /**
    * Settings that are stored but cannot work.
    */
@@ -1371,6 +1392,7 @@ export interface Cron {
    * Settings that are stored but cannot work.
    */
   warnings: string[]
+  managed_by: ManagedBy
 }
 export interface CronList {
   /**

@@ -1,4 +1,5 @@
 import type { CronSettings } from '../../domain/crons/cron.ts'
+import type { ManagedBy } from '../../domain/managed-by.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
 import { assertionWarnings } from '../fields/assertion-fields.ts'
 import type {
@@ -39,13 +40,15 @@ export function toCreatedCron({ cronId, settings, nextRunAtMs }: ShownCron): Cre
   }
 }
 
-export function toWireCron(cron: ShownCron): WireCron {
+/** @param managedBy null = nobody, or not known */
+export function toWireCron(cron: ShownCron, managedBy: ManagedBy | null = null): WireCron {
   const { headers, payload, successAssertions } = cron.settings
   return {
     ...toCronSummary(cron),
     headers: { ...headers },
     payload,
     warnings: assertionWarnings(successAssertions),
+    managed_by: managedBy,
   }
 }
 

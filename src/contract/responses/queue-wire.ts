@@ -1,4 +1,5 @@
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import type { ManagedBy } from '../../domain/managed-by.ts'
 import { assertionWarnings } from '../fields/assertion-fields.ts'
 import type { EditedQueue, Queue as WireQueue, QueueCounts } from '../generated/wire.ts'
 
@@ -10,7 +11,8 @@ export interface ShownQueue {
   readonly counts: QueueCounts
 }
 
-export function toWireQueue(queue: ShownQueue): WireQueue {
+/** @param managedBy null = nobody, or not known */
+export function toWireQueue(queue: ShownQueue, managedBy: ManagedBy | null = null): WireQueue {
   const { settings, counts } = queue
   return {
     queue_id: queue.queueId,
@@ -32,10 +34,11 @@ export function toWireQueue(queue: ShownQueue): WireQueue {
       processing: counts.processing,
       dead: counts.dead,
     },
+    managed_by: managedBy,
   }
 }
 
 /** With warnings about settings that are stored but cannot work. */
-export function toEditedQueue(queue: ShownQueue): EditedQueue {
-  return { ...toWireQueue(queue), warnings: assertionWarnings(queue.settings.successAssertions) }
+export function toEditedQueue(queue: ShownQueue, managedBy: ManagedBy | null = null): EditedQueue {
+  return { ...toWireQueue(queue, managedBy), warnings: assertionWarnings(queue.settings.successAssertions) }
 }

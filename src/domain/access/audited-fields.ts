@@ -17,7 +17,7 @@ const HIDDEN_FIELDS: ReadonlySet<string> = new Set([
 /** What a resource is at the moment, which nobody has set. */
 const STATE_FIELDS: ReadonlySet<string> = new Set([
   ...['id', 'queue_id', 'counts', 'warnings', 'next_run_at', 'last_run', 'last_success_at'],
-  ...['consecutive_failures', 'last_used_at'],
+  ...['consecutive_failures', 'last_used_at', 'managed_by'],
 ])
 
 /**

@@ -55,7 +55,11 @@ export function writeQueueEdit(
   return writeSettings(parts, {
     place: owner ?? null,
     newFile: newFileName(nameOfPushedQueue(name), team, parts.team),
-    make: () => newQueueManifest(name, team === parts.team ? null : team, settings),
+    make: () =>
+      newQueueManifest(
+        { name: nameOfPushedQueue(name), namespace: team === parts.team ? null : team },
+        { name, settings },
+      ),
     change: (text, document) => editQueueManifest(text, document, change),
     isTarget: (resource) =>
       resource.kind === 'HttpQueue' && resource.team === team && resource.queueName === name,

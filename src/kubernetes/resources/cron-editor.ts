@@ -25,7 +25,7 @@ import {
   writeChecked,
 } from './resource-edit.ts'
 
-interface HttpCron extends KubeObject {
+export interface HttpCron extends KubeObject {
   readonly spec: HttpCronSpec
   readonly status?: HttpCronStatus
 }

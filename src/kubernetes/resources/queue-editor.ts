@@ -24,7 +24,8 @@ interface HttpQueue extends KubeObject {
   readonly status?: HttpQueueStatus
 }
 
-const BY_QUEUE = 'queue'
+/** The index by `queueKeyOf`. */
+export const BY_QUEUE = 'queue'
 
 export const EDITOR_INDEXES: Readonly<Record<string, (queue: HttpQueue) => readonly string[]>> = {
   [BY_QUEUE]: (queue) => [queueKeyOf(queue)],

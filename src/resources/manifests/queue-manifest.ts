@@ -30,15 +30,13 @@ export function pushedQueueResource(
 
 /**
  * A manifest of one queue, without default settings.
- * @param namespace null = the team of the folder
+ * @param place.namespace null = the team of the folder
  */
 export function newQueueManifest(
-  queueName: string,
-  namespace: string | null,
-  settings: QueueSettings,
+  place: { readonly name: string; readonly namespace: string | null },
+  queue: { readonly name: string; readonly settings: QueueSettings },
 ): string {
-  const spec = newQueueSpec(queueName, settings)
-  return newManifest('HttpQueue', { name: nameOfPushedQueue(queueName), namespace }, spec)
+  return newManifest('HttpQueue', place, newQueueSpec(queue.name, queue.settings))
 }
 
 /** Changes settings of one queue, as `editSpec` does. */

@@ -9,6 +9,7 @@ import { listenFailure } from '../../domain/net/listen-address.ts'
 import type { UserVerifier } from '../../ports/access/user-verifier.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
+import { NOTHING_MANAGED, type ManagedResources } from '../../ports/settings.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { createAlertStore } from '../../redis/alerts/alert-store.ts'
@@ -62,6 +63,8 @@ interface ApiPartOptions {
   box: SecretBox
   queues: QueueStore
   editor: QueueEditor
+  /** Absent where there are no resources. */
+  managed?: ManagedResources
   crons: CronStore
   cronEditor: CronEditor
   windows: WindowStore & KnownWindows
@@ -106,6 +109,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     deliveries: createDeliveryReader(engine, compiled),
     queues: options.queues,
     editor: options.editor,
+    managed: options.managed ?? NOTHING_MANAGED,
     windows: options.windows,
     windowEditor: options.windowEditor,
     ...explaining(engine, options.windows, quotasOf),

@@ -74,6 +74,7 @@ describe.concurrent('a cron', () => {
       last_run: null,
       last_success_at: null,
       consecutive_failures: 0,
+      managed_by: null,
       warnings: [],
     })
   })

@@ -47,6 +47,7 @@ describe.concurrent('a queue', () => {
       callback_events: 'terminal',
       strict_parallelism: false,
       counts: { pending: 0, delayed: 1, processing: 0, dead: 0 },
+      managed_by: null,
     })
   })
 

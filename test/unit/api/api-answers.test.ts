@@ -262,6 +262,7 @@ describe('lists', () => {
           callback_events: 'terminal',
           strict_parallelism: false,
           counts: { pending: 1, delayed: 2, processing: 3, dead: 4 },
+          managed_by: null,
         },
       ],
       next_cursor: null,

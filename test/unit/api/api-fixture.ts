@@ -17,6 +17,7 @@ import type { Clock, Logger } from '../../../src/ports/runtime.ts'
 import type { Cron } from '../../../src/ports/crons.ts'
 import type { DeadLetterGroup, JobIntake, NewJob, PushEnd, PushResult } from '../../../src/ports/jobs.ts'
 import type { AlertDelivery } from '../../../src/ports/notifications.ts'
+import { NOTHING_MANAGED } from '../../../src/ports/settings.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
 import { AN_ACTOR, anApiToken, aPrincipal } from '../../support/principals.ts'
@@ -298,6 +299,7 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
       edit: (team, id, edit) => Promise.resolve(team === 'default' && id === 7 ? aQueue(edit) : null),
       remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),
     },
+    managed: NOTHING_MANAGED,
     crons: fakeCrons(),
     cronEditor: {
       create: (_team, settings) => Promise.resolve(aCron(settings)),

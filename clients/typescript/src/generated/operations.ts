@@ -39,6 +39,7 @@ import type {
   JobSummary,
   LoginCode,
   MaintenanceWindow,
+  Manifest,
   Me,
   Queue,
   QueueEdit,
@@ -78,6 +79,7 @@ export const OPERATIONS = {
   readQueue: { method: 'GET', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   editQueue: { method: 'PATCH', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   deleteQueue: { method: 'DELETE', path: '/api/queues/{queue_id}', query: [], hasKey: false },
+  readQueueManifest: { method: 'GET', path: '/api/queues/{queue_id}/manifest', query: [], hasKey: false },
   pauseQueue: { method: 'POST', path: '/api/queues/{queue_id}/pause', query: [], hasKey: false },
   drainQueue: { method: 'POST', path: '/api/queues/{queue_id}/drain', query: [], hasKey: false },
   resumeQueue: { method: 'POST', path: '/api/queues/{queue_id}/resume', query: [], hasKey: false },
@@ -88,6 +90,7 @@ export const OPERATIONS = {
   readCron: { method: 'GET', path: '/api/crons/{cron_id}', query: [], hasKey: false },
   editCron: { method: 'PATCH', path: '/api/crons/{cron_id}', query: [], hasKey: false },
   deleteCron: { method: 'DELETE', path: '/api/crons/{cron_id}', query: [], hasKey: false },
+  readCronManifest: { method: 'GET', path: '/api/crons/{cron_id}/manifest', query: [], hasKey: false },
   runCron: { method: 'POST', path: '/api/crons/{cron_id}/run', query: [], hasKey: false },
   pauseCron: { method: 'POST', path: '/api/crons/{cron_id}/pause', query: [], hasKey: false },
   resumeCron: { method: 'POST', path: '/api/crons/{cron_id}/resume', query: [], hasKey: false },
@@ -322,6 +325,14 @@ export interface Inputs {
     /** Ids of other teams and unknown ids are a 404. */
     queue_id: string | number
   }
+  /**
+   * Read a queue as a manifest. An HttpQueue with the settings that are not the defaults, for a repository of
+   * manifests.
+   */
+  readQueueManifest: {
+    /** Ids of other teams and unknown ids are a 404. */
+    queue_id: string | number
+  }
   /** Pause a queue. No new jobs start; those in flight end normally. Pausing a paused queue changes nothing. */
   pauseQueue: {
     /** Ids of other teams and unknown ids are a 404. */
@@ -400,6 +411,14 @@ export interface Inputs {
   }
   /** Delete a cron. Runs in flight end normally. The records of ticks are deleted. */
   deleteCron: {
+    /** Ids of other teams and unknown ids are a 404. */
+    cron_id: string | number
+  }
+  /**
+   * Read a cron as a manifest. An HttpCron with the settings that are not the defaults, for a repository of
+   * manifests. Headers and the payload are masked for those without `payloads`.
+   */
+  readCronManifest: {
     /** Ids of other teams and unknown ids are a 404. */
     cron_id: string | number
   }
@@ -732,6 +751,7 @@ export interface Answers {
   readQueue: Queue
   editQueue: EditedQueue
   deleteQueue: undefined
+  readQueueManifest: Manifest
   pauseQueue: Queue
   drainQueue: Queue
   resumeQueue: Queue
@@ -742,6 +762,7 @@ export interface Answers {
   readCron: Cron
   editCron: Cron
   deleteCron: undefined
+  readCronManifest: Manifest
   runCron: StartedRun
   pauseCron: Cron
   resumeCron: Cron

@@ -106,8 +106,8 @@ describe('a cron', () => {
       warnings: [],
     })
     const list = await call(api.port, '/api/crons', { headers: BEARER })
-    const { headers, payload, warnings, ...summary } = json as Record<string, unknown>
-    expect([headers, payload, warnings]).toEqual([{}, null, []])
+    const { headers, payload, warnings, managed_by: managedBy, ...summary } = json as Record<string, unknown>
+    expect([headers, payload, warnings, managedBy]).toEqual([{}, null, [], null])
     expect(list.json).toEqual({ crons: [summary], next_cursor: 'next' })
   })
 

@@ -181,6 +181,7 @@ describe('what is accepted', () => {
       last_run: null,
       last_success_at: null,
       consecutive_failures: 2,
+      managed_by: null,
       warnings: ['success_assertions.0: only a 2xx response is a success, so status 404 can never pass.'],
     })
     expect(toCreatedCron(cron)).toEqual({

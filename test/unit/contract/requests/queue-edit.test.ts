@@ -149,6 +149,7 @@ describe('what is accepted', () => {
       queue_id: 3,
       name: 'q',
       counts: queue.counts,
+      managed_by: null,
       success_assertions: [
         { type: 'status_code_equals', value: 204 },
         { type: 'status_code_equals', value: 404 },

@@ -33,6 +33,33 @@ test('of who wrote what, only who wrote the spec last is kept', () => {
   expect(object.metadata).toEqual({ name: 'one', specManager: 'kubectl-edit' })
 })
 
+test('of those who applied the spec, only the last one is kept', () => {
+  const spec = { 'f:spec': {} }
+  const managedFields = [
+    { manager: 'kustomize-controller', operation: 'Apply', time: '2026-11-21T09:00:01Z', fieldsV1: spec },
+    {
+      manager: 'kubectl-client-side-apply',
+      operation: 'Update',
+      time: '2026-11-21T09:00:00Z',
+      fieldsV1: spec,
+    },
+    { manager: 'punctual-api', operation: 'Update', time: '2026-11-21T09:00:02Z', fieldsV1: spec },
+    {
+      manager: 'punctual-controller',
+      operation: 'Apply',
+      time: '2026-11-21T09:00:03Z',
+      fieldsV1: { 'f:status': {} },
+      subresource: 'status',
+    },
+  ]
+  const object = received({ metadata: { name: 'one', managedFields } }, KIND)
+  expect(object.metadata).toEqual({
+    name: 'one',
+    specManager: 'punctual-api',
+    specApplier: 'kustomize-controller',
+  })
+})
+
 function everyPart(value: unknown): object[] {
   return typeof value === 'object' && value !== null
     ? [value, ...Object.values(value).flatMap(everyPart)]

@@ -103,19 +103,21 @@ describe('a changed manifest', () => {
 describe('a new manifest', () => {
   it('says only what differs from the defaults, and reads back the same', () => {
     const settings = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [2, 5] }
-    const text = newQueueManifest('Mails: out', null, settings)
+    const text = newQueueManifest({ name: 'mails-out', namespace: null }, { name: 'Mails: out', settings })
     expect(text).toBe(
       `apiVersion: punctual.dev/v1alpha1
 kind: HttpQueue
 metadata:
-  name: ${nameOfPushedQueue('Mails: out')}
+  name: mails-out
 spec:
   queueName: "Mails: out"
   retryDelays: [2, 5]
 `,
     )
     expect(settingsIn(text)).toEqual(settings)
-    expect(settingsIn(newQueueManifest('x', null, OTHER))).toEqual(OTHER)
+    expect(
+      settingsIn(newQueueManifest({ name: 'x', namespace: null }, { name: 'x', settings: OTHER })),
+    ).toEqual(OTHER)
   })
 
   it.each([
@@ -137,7 +139,10 @@ spec:
   ])('holds the queue name %j as it is', (name) => {
     const { resources, problems } = reader.read(
       'a.yaml',
-      newQueueManifest(name, 'billing', DEFAULT_QUEUE_SETTINGS),
+      newQueueManifest(
+        { name: nameOfPushedQueue(name), namespace: 'billing' },
+        { name, settings: DEFAULT_QUEUE_SETTINGS },
+      ),
     )
     expect(problems).toEqual([])
     expect(resources[0]?.resource).toMatchObject({ queueName: name, team: 'billing' })

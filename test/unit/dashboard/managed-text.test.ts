@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { managerText, whyNoEdit } from '../../../dashboard/src/ui/managed-text.ts'
+
+test('a manager is named, and an edit is refused where it would be undone', () => {
+  const argo = { tool: 'argo_cd', name: 'shop' } as const
+  expect(managerText(argo)).toBe('Argo CD (shop)')
+  expect(whyNoEdit(argo)).toBe(
+    'Argo CD (shop) manages it and would undo an edit: change its manifest, in Git.',
+  )
+  expect(whyNoEdit({ tool: 'helm', name: 'r' })).toBe(
+    'Helm manages it and would undo an edit: change the values of the release.',
+  )
+  expect(managerText({ tool: 'other', name: 'terraform' })).toBe('terraform')
+  expect(whyNoEdit({ tool: 'other', name: 'terraform' })).toContain('terraform manages it')
+})
+
+test('what kubectl has applied may be edited, as may what nobody manages', () => {
+  const kubectl = { tool: 'kubectl', name: 'kubectl-client-side-apply' } as const
+  expect(managerText(kubectl)).toBe('kubectl apply')
+  expect([whyNoEdit(kubectl), whyNoEdit(null)]).toEqual([null, null])
+})
