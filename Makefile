@@ -28,6 +28,7 @@ run: build redis ## build and start Punctual on http://127.0.0.1:8080, with ever
 test: build ## run every suite but e2e, with a real Redis and a real Kubernetes API server
 	@scripts/redis.sh || true
 	@scripts/control-plane.sh >/dev/null || true
+	@scripts/chromium.sh >/dev/null || true
 	@scripts/helm.sh >/dev/null || true
 	@scripts/checkov.sh >/dev/null || true
 	@scripts/languages.sh || true

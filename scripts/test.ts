@@ -25,12 +25,14 @@ interface SuiteResult extends SuiteSummary {
 }
 
 const FIND_CONTROL_PLANE = fileURLToPath(new URL('control-plane.sh', import.meta.url))
+const FIND_CHROMIUM = fileURLToPath(new URL('chromium.sh', import.meta.url))
 
 const SUITES: readonly Suite[] = [
   { name: 'unit', budgetSeconds: 10 },
   { name: 'model', budgetSeconds: 120, obstacle: withoutRedis },
   { name: 'simulation', budgetSeconds: 120 },
   { name: 'integration', budgetSeconds: 240, obstacle: withoutRedis },
+  { name: 'dashboard', budgetSeconds: 180, obstacle: () => withoutRedis() ?? withoutChromium() },
   { name: 'cluster', budgetSeconds: 180, obstacle: withoutControlPlane },
   { name: 'e2e', budgetSeconds: 900, onlyByName: true },
 ]
@@ -68,13 +70,18 @@ function withoutRedis(): string | null {
   return found ? null : 'neither redis-server nor valkey-server is on PATH'
 }
 
-/** Finds, downloads or builds it, and may take minutes the first time: outside the budget of the suite. */
 function withoutControlPlane(): string | null {
-  const found = spawnSync(FIND_CONTROL_PLANE, {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    encoding: 'utf8',
-  })
-  return found.status === 0 ? null : (found.stderr.trim().split('\n').at(-1) ?? 'no control plane')
+  return obstacleOf(FIND_CONTROL_PLANE)
+}
+
+function withoutChromium(): string | null {
+  return obstacleOf(FIND_CHROMIUM)
+}
+
+/** A script finds, downloads or builds what a suite needs, and may take minutes the first time: outside its budget. */
+function obstacleOf(script: string): string | null {
+  const found = spawnSync(script, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' })
+  return found.status === 0 ? null : (found.stderr.trim().split('\n').at(-1) ?? `${script} found nothing`)
 }
 
 /** @returns the exit code */

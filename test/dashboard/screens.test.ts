@@ -1,0 +1,113 @@
+/** Every screen: with the data of a shop, without any, in both themes, wide and narrow; for axe, and without a report. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createStandaloneWorld } from '../support/servers/standalone-world.ts'
+import {
+  type Dashboard,
+  enter,
+  faultsOf,
+  openDashboard,
+  ALL_LOOKS,
+  settled,
+  whyNoBrowser,
+} from './support/browser.ts'
+import { addressOf, routesOfScreens } from './support/screens.ts'
+import { writeNoResources } from './support/shop/resources.ts'
+import { openShop, type Shop } from './support/shop/shop.ts'
+
+/** Of each screen: its title, what the shop shows there, and what a team without anything. */
+const SCREENS: Readonly<Record<string, readonly [title: RegExp, full: string, empty: string]>> = {
+  '/': [/^Overview$/, 'Oldest ready job', 'Your first job'],
+  '/queues': [/^Queues$/, 'search-index', 'No queues yet'],
+  '/queues/:queue_id': [/webhooks|Queue/, '', ''],
+  '/jobs': [/^Jobs$/, 'emails', ''],
+  '/jobs/:job_id': [/Job/, 'Succeeded with attempt 4', 'There is no such job'],
+  '/dead-letters': [/^Dead letters$/, 'webhooks', ''],
+  '/send': [/^Send a job$/, 'Send 1 job', 'Send 1 job'],
+  '/bulk': [/^Bulk actions$/, 'crm-sync', ''],
+  '/bulk/:bulk_id': [/Replay|Bulk/, 'crm-sync', ''],
+  '/crons': [/^Crons$/, '', ''],
+  '/crons/:cron_id': [/poll-stock|Cron/, '', ''],
+  '/alerts': [/^Alerts$/, '', ''],
+  '/maintenance': [/^Maintenance$/, '', ''],
+  '/notifications': [/^Notifications$/, '', ''],
+  '/access': [/^Access$/, '', ''],
+  '/audit': [/^Audit log$/, '', ''],
+}
+
+const world = createStandaloneWorld()
+const missing = whyNoBrowser()
+let shop: Shop
+let full: Page
+let empty: Page
+let dashboards: readonly Dashboard[] = []
+
+beforeAll(async () => {
+  if (missing !== null) return
+  shop = await openShop(world)
+  const ofShop = await openDashboard(shop.url)
+  const folder = world.newFolder()
+  writeNoResources(folder)
+  const { program } = await world.start(folder)
+  const ofNobody = await openDashboard(String((await program.logged('Standalone runs'))['url']))
+  dashboards = [ofShop, ofNobody]
+  full = await ofShop.logIn(shop.token)
+  empty = await ofNobody.logIn(readFileSync(join(folder, 'token'), 'utf8').trim())
+}, 180_000)
+afterEach(() => {
+  for (const dashboard of dashboards) assert.deepEqual(dashboard.reported(), [])
+})
+afterAll(async () => {
+  for (const dashboard of dashboards) await dashboard.close()
+  await world.close()
+})
+
+test('the list of screens is that of the router', () => {
+  expect(Object.keys(SCREENS)).toEqual(routesOfScreens())
+})
+
+describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, () => {
+  describe.each(Object.entries(SCREENS))('%s', (route, [title, ofShop, ofNobody]) => {
+    test('shows what there is', async () => {
+      await show(full, addressOf(route, shop.ids))
+      expect(await full.locator('main h1').first().innerText()).toMatch(title)
+      await shows(full, ofShop)
+      expect(await faultsOf(full, ALL_LOOKS)).toEqual([])
+      expect(await full.locator('main [role=alert]').allInnerTexts()).toEqual([])
+    })
+
+    test('shows that there is nothing', async () => {
+      await show(empty, addressOf(route, { queue_id: 999, job_id: 999, bulk_id: 999, cron_id: 999 }))
+      await shows(empty, ofNobody)
+      expect(await faultsOf(empty)).toEqual([])
+    })
+  })
+
+  test('a path without a screen says so', async () => {
+    await show(full, '/nowhere/at-all')
+    await full.getByText('There is no such page').waitFor()
+    expect(await faultsOf(full)).toEqual([])
+  })
+
+  test('the login is clean too', async () => {
+    const [dashboard] = dashboards
+    const page = await dashboard!.newPage()
+    await page.goto(shop.url)
+    await page.getByLabel('Token').waitFor()
+    expect(await faultsOf(page, ALL_LOOKS)).toEqual([])
+    await enter(page, shop.token)
+  })
+})
+
+async function show(page: Page, path: string): Promise<void> {
+  await page.goto(new URL(path, page.url()).href)
+  await settled(page)
+}
+
+/** @param text '' = the screen is not filled yet */
+async function shows(page: Page, text: string): Promise<void> {
+  if (text !== '') await page.locator('main').getByText(text).filter({ visible: true }).first().waitFor()
+}
