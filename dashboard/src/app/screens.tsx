@@ -17,6 +17,7 @@ const BulkPage = lazy(() => import('../features/bulk/bulk-page.tsx').then((one) 
 const CronList = lazy(() => import('../features/crons/cron-list.tsx').then((one) => one.CronList))
 const CronPage = lazy(() => import('../features/crons/cron-page.tsx').then((one) => one.CronPage))
 const AlertList = lazy(() => import('../features/alerts/alert-list.tsx').then((one) => one.AlertList))
+const AlertPage = lazy(() => import('../features/alerts/alert-page.tsx').then((one) => one.AlertPage))
 const Maintenance = lazy(() =>
   import('../features/maintenance/maintenance.tsx').then((one) => one.Maintenance),
 )
@@ -42,6 +43,7 @@ export function Screens() {
       <Route path={at('/crons')} component={CronList} />
       <Route path={at('/crons/:cron_id')} component={CronPage} />
       <Route path={at('/alerts')} component={AlertList} />
+      <Route path={at('/alerts/:alert_id')} component={AlertPage} />
       <Route path={at('/maintenance')} component={Maintenance} />
       <Route path={at('/notifications')} component={Notifications} />
       <Route path={at('/access')} component={Access} />

@@ -1,0 +1,52 @@
+import { useState } from 'preact/hooks'
+import type { UrlQuery } from '../../app/url-query.ts'
+import { Button } from '../../ui/button.tsx'
+import type { Values } from './alert-filter.ts'
+import { TYPES } from './alert-text.ts'
+import './filter-bar.css'
+import { FilterDialog } from './filter-dialog.tsx'
+
+const CHOICES = [
+  { value: '', label: 'All' },
+  ...Object.entries(TYPES).map(([value, { label }]) => ({ value, label: `${label}s` })),
+].map((one) => (one.label === 'Recoverys' ? { ...one, label: 'Recoveries' } : one))
+
+/** The filters that are used most, and a button for the others. */
+export function FilterBar({
+  values,
+  onChange,
+}: {
+  readonly values: Values
+  readonly onChange: UrlQuery['set']
+}) {
+  const [isOpen, setIsOpen] = useState(false)
+  const type = values['type'] ?? ''
+  return (
+    <div class="alert-bar">
+      <div class="choice" role="group" aria-label="Type">
+        {CHOICES.map(({ value, label }) => (
+          <Button
+            key={value}
+            look="bare"
+            isPressed={type === value}
+            onClick={() => onChange({ type: value })}
+          >
+            {label}
+          </Button>
+        ))}
+      </div>
+      <div class="row">
+        <Button
+          isPressed={values['read'] === 'false'}
+          onClick={() => onChange({ read: values['read'] === 'false' ? null : 'false' })}
+        >
+          Unread only
+        </Button>
+        <Button icon="filter" onClick={() => setIsOpen(true)}>
+          Filter
+        </Button>
+      </div>
+      {isOpen && <FilterDialog values={values} onChange={onChange} onClose={() => setIsOpen(false)} />}
+    </div>
+  )
+}
