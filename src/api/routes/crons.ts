@@ -21,7 +21,6 @@ import {
 } from '../../contract/responses/cron-wire.ts'
 import { maskedCronSettings } from '../../domain/access/masking.ts'
 import { mayUseQueue, type Principal } from '../../domain/access/principal.ts'
-import { describeCron } from '../../domain/crons/cron-description.ts'
 import { cronScheduleOf } from '../../domain/crons/cron.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
 import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
@@ -131,8 +130,8 @@ function preview(context: TeamRequest, { clock }: CronRouteParts, body: Buffer):
   if (query === null) return
   const schedule = cronScheduleOf(query)
   if ('problem' in schedule) throw new Error(`a checked cron has no schedule: ${schedule.problem}`)
-  const ticks = schedule.between(clock.wallMs(), Infinity, query.count)
-  const answer = toCronPreview(query, describeCron(schedule.expression), ticks)
+  const ticks = schedule.between(query.afterMs ?? clock.wallMs(), Infinity, query.count)
+  const answer = toCronPreview(query, ticks)
   answerJson(context.response, 200, JSON.stringify(answer))
 }
 

@@ -21,11 +21,13 @@ import { readTimeoutSeconds } from '../fields/retry-fields.ts'
 import {
   CRON_EXPRESSION_REQUIRED,
   mustBeStringOrObject,
+  mustBeTimestamp,
   mustBeWellFormed,
   mustNotBeLonger,
   refusedAs,
 } from '../fields/validation-texts.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
+import { parseTimestamp } from './run-at.ts'
 
 /** The fields of `POST /api/crons`, in the order errors are reported. */
 export const CRON_FIELDS: ReadonlySet<string> = new Set([
@@ -47,12 +49,13 @@ export const CRON_FIELDS: ReadonlySet<string> = new Set([
   'jitter_seconds',
   'queue',
 ])
-const PREVIEW_FIELDS: ReadonlySet<string> = new Set(['cron_expression', 'time_zone', 'count'])
+const PREVIEW_FIELDS: ReadonlySet<string> = new Set(['cron_expression', 'time_zone', 'count', 'after'])
 
 const CONCURRENCY_POLICIES: readonly ConcurrencyPolicy[] = ['allow', 'forbid']
 const MISSED_RUN_POLICIES: readonly MissedRunPolicy[] = ['latest', 'skip', 'all']
 export const PREVIEW_TICKS_MAX = 100
 export const PREVIEW_TICKS_DEFAULT = 5
+const TIME_CHARACTERS_MAX = 64
 
 export interface CronContext {
   readonly isBlocked: IsBlocked
@@ -73,6 +76,8 @@ export interface CronPreviewQuery {
   readonly cronExpression: string
   readonly timeZone: string
   readonly count: number
+  /** The moment whose next ticks are asked for, Unix ms; null = now. */
+  readonly afterMs: number | null
 }
 
 /** Checks the body of `POST /api/crons`. Never throws. */
@@ -108,7 +113,14 @@ export function readCronPreview(body: Buffer): BodyResult<CronPreviewQuery> {
     cronExpression: readExpression(fields) ?? '',
     timeZone: readTimeZone(fields) ?? DEFAULT_CRON_SETTINGS.timeZone,
     count: fields.integer('count', 1, PREVIEW_TICKS_MAX) ?? PREVIEW_TICKS_DEFAULT,
+    afterMs: readAfter(fields),
   }))
+}
+
+function readAfter(fields: FieldReader): number | null {
+  const field = 'after'
+  const text = fields.text(field, TIME_CHARACTERS_MAX)
+  return text === null ? null : (parseTimestamp(text) ?? fields.refuse(field, mustBeTimestamp))
 }
 
 /** Fields that null removes, and their settings. */

@@ -1,3 +1,4 @@
+import { describeExpression } from '../../domain/crons/cron-description.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { ManagedBy } from '../../domain/managed-by.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
@@ -62,6 +63,7 @@ export function toCronSummary(cron: ShownCron): CronSummary {
     method: settings.method,
     callback_url: settings.callbackUrl,
     cron_expression: settings.cronExpression,
+    description: describeExpression(settings.cronExpression),
     timeout_seconds: settings.timeoutSeconds,
     alert_threshold: settings.alertThreshold,
     success_assertions: settings.successAssertions.map((assertion) => ({ ...assertion })),
@@ -92,13 +94,12 @@ export function toWireCronRun(run: ShownCronRun): WireCronRun {
 
 export function toCronPreview(
   { cronExpression, timeZone }: Pick<CronSettings, 'cronExpression' | 'timeZone'>,
-  description: string,
   ticks: readonly number[],
 ): CronPreview {
   return {
     cron_expression: cronExpression,
     time_zone: timeZone,
-    description,
+    description: describeExpression(cronExpression),
     next_runs: ticks.map(formatTimestamp),
   }
 }

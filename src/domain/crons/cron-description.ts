@@ -1,5 +1,6 @@
 import { toString as describeText } from 'cronstrue'
-import type { CronExpression } from './cron-expression.ts'
+import { LruCache } from '../lru-cache.ts'
+import { type CronExpression, parseCronExpression } from './cron-expression.ts'
 
 /** The values that a field can have. */
 interface Domain {
@@ -24,6 +25,23 @@ const STRETCH_MIN = 2
 const MIDNIGHT = 'At 00:00, '
 const SATURDAY = 6
 const SUNDAY_AS_END = 7
+/** A page of crons is described at once, and again for each reader. */
+const DESCRIPTIONS_KEPT_MAX = 2_000
+/** The part that differs most. */
+const ONCE_A_DAY = /^(\d+) (\d+) \* \* \*$/
+
+const descriptions = new LruCache<string, string>(DESCRIPTIONS_KEPT_MAX)
+const parts = new LruCache<string, string>(DESCRIPTIONS_KEPT_MAX)
+
+/** As `describeCron`, of an expression's text; what is no expression is described by itself. */
+export function describeExpression(text: string): string {
+  const known = descriptions.get(text)
+  if (known !== undefined) return known
+  const expression = parseCronExpression(text)
+  const described = 'problem' in expression ? text : describeCron(expression)
+  descriptions.set(text, described)
+  return described
+}
 
 /**
  * An expression in English, with a 24-hour clock: `At 09:00, on day 1 of the month or on Monday`. It describes the times
@@ -53,8 +71,15 @@ function describePart(text: string): string {
   return described.startsWith(MIDNIGHT) ? described.slice(MIDNIGHT.length) : ''
 }
 
+/** Kept, because cronstrue takes a fifth of a millisecond and crons differ in few parts. */
 function describe(text: string): string {
-  return describeText(text, { use24HourTimeFormat: true })
+  const once = ONCE_A_DAY.exec(text)
+  if (once !== null) return `At ${once[2]?.padStart(2, '0')}:${once[1]?.padStart(2, '0')}`
+  const known = parts.get(text)
+  if (known !== undefined) return known
+  const described = describeText(text, { use24HourTimeFormat: true })
+  parts.set(text, described)
+  return described
 }
 
 /** Days on both sides of the week's end are consecutive: Friday through Sunday. */

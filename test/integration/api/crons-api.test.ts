@@ -70,6 +70,7 @@ describe.concurrent('a cron', () => {
       id: made.id,
       name: 'Report',
       cron_expression: YEARLY,
+      description: expect.any(String) as string,
       next_run_at: made.next_run_at,
       last_run: null,
       last_success_at: null,

@@ -94,6 +94,7 @@ describe('a cron', () => {
     expect(json).toMatchObject({
       id: 7,
       name: 'Nightly',
+      description: 'At 03:00',
       headers: {},
       payload: null,
       last_run: {
@@ -191,6 +192,14 @@ describe('a preview', () => {
         '2026-11-30T08:00:00.000+00:00',
         '2026-12-01T08:00:00.000+00:00',
       ],
+    })
+  })
+
+  test('begins after a moment, around a change of clocks', async () => {
+    const query = { cron_expression: '30 2 * * *', time_zone: 'Europe/Berlin', count: 2 }
+    const { json } = await send('/api/crons/preview', { ...query, after: '2027-03-27T12:00:00+01:00' })
+    expect(json).toMatchObject({
+      next_runs: ['2027-03-28T01:00:00.000+00:00', '2027-03-29T00:30:00.000+00:00'],
     })
   })
 

@@ -177,6 +177,7 @@ describe('what is accepted', () => {
     expect(toWireCron(cron)).toEqual({
       ...body,
       id: 3,
+      description: 'At 03:00',
       next_run_at: null,
       last_run: null,
       last_success_at: null,
@@ -218,6 +219,11 @@ describe('a preview', () => {
   test.each<[unknown, string, string]>([
     [{}, 'cron_expression', 'A cron expression is required.'],
     [{ cron_expression: '0 3 * * *', count: 101 }, 'count', 'The count field must be between 1 and 100.'],
+    [
+      { cron_expression: '0 3 * * *', after: 'tomorrow' },
+      'after',
+      'The after field must be a valid ISO 8601 timestamp with an offset.',
+    ],
     [{ cron_expression: '0 3 * * *', name: 'x' }, 'name', 'The name field is unknown.'],
   ])('of %j is refused', (body, field, text) => {
     expect(preview(body)).toEqual({
@@ -229,7 +235,14 @@ describe('a preview', () => {
   test('has defaults', () => {
     expect(preview({ cron_expression: '0 3 * * *' })).toEqual({
       kind: 'valid',
-      value: { cronExpression: '0 3 * * *', timeZone: 'UTC', count: 5 },
+      value: { cronExpression: '0 3 * * *', timeZone: 'UTC', count: 5, afterMs: null },
+    })
+  })
+
+  test('begins after a moment', () => {
+    const after = '2027-03-28T00:00:00+01:00'
+    expect(preview({ cron_expression: '0 3 * * *', after })).toMatchObject({
+      value: { afterMs: Date.parse(after) },
     })
   })
 })
