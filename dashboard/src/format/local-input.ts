@@ -16,7 +16,8 @@ export function fromLocalInput(value: string, zone: string): string | null {
   return new Date(asUtcMs - offsetMs(first, zone)).toISOString()
 }
 
-function offsetMs(atMs: number, zone: string): number {
+/** Local time minus UTC. */
+export function offsetMs(atMs: number, zone: string): number {
   const wholeMs = Math.floor(atMs / 1_000) * 1_000
   return Date.parse(`${formatStamp(wholeMs, zone).replace(' ', 'T')}Z`) - wholeMs
 }

@@ -26,7 +26,7 @@ export interface TableProps<Row, Key extends string | number> {
   readonly columns: ReadonlyArray<Column<Row>>
   keyOf(row: Row): Key
   /** The page of a row: Enter and a click anywhere in it lead there. The first column shows it as a link. */
-  hrefOf?(row: Row): string
+  hrefOf?(row: Row): string | undefined
   readonly selection?: Selection<Key>
 }
 

@@ -1280,6 +1280,10 @@ export interface CronSummary {
   method: Method
   callback_url: string | null
   cron_expression: CronExpression
+  /**
+   * The expression in English, with a 24-hour clock.
+   */
+  description: string
   timeout_seconds: TimeoutSeconds
   alert_threshold: number
   /**
@@ -1349,6 +1353,10 @@ export interface Cron {
   method: Method
   callback_url: string | null
   cron_expression: CronExpression
+  /**
+   * The expression in English, with a 24-hour clock.
+   */
+  description: string
   timeout_seconds: TimeoutSeconds
   alert_threshold: number
   /**
@@ -1423,6 +1431,10 @@ export interface CronPreviewQuery {
    * Number of ticks.
    */
   count?: number | null
+  /**
+   * Lists the ticks after this moment, such as around a change of clocks; ISO 8601 with an offset. Now if absent.
+   */
+  after?: string | null
 }
 export interface CronPreview {
   cron_expression: CronExpression

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readLines } from '../../../dashboard/src/features/send/draft-lines.ts'
+import { readLines } from '../../../dashboard/src/format/lines.ts'
 import { draftOfJob, draftOfJson } from '../../../dashboard/src/features/send/draft-reading.ts'
 import { changeOf } from '../../../dashboard/src/features/send/job-change.ts'
 import {

@@ -1,5 +1,142 @@
-import { Page } from '../../ui/page.tsx'
+import { useRoute } from 'preact-iso'
+import { useState } from 'preact/hooks'
+import type { Cron } from '../../../../clients/typescript/src/client.ts'
+import { isAbsent } from '../../api/faults.ts'
+import { useRead } from '../../api/reads.ts'
+import { at } from '../../app/paths.ts'
+import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
+import { Figure, Page, Panel } from '../../ui/page.tsx'
+import { Time } from '../../ui/time.tsx'
+import { formatCount } from '../../format/numbers.ts'
+import { CronButtons } from './cron-actions.tsx'
+import { EditCronDialog } from './form/cron-dialog.tsx'
+import { CronSettings } from './cron-settings.tsx'
+import { CronBadge } from './cron-state.tsx'
+import './cron-page.css'
+import { HeatMap, MeasureChoice } from './heat/heat-map.tsx'
+import { AtClockChange, NextRuns } from './times/next-runs.tsx'
+import { PausedNotice } from './paused-notice.tsx'
+import { RunList } from './run-list.tsx'
 
+const CRUMBS = [{ label: 'Crons', href: at('/crons') }]
+/** The server keeps no more. */
+const RUNS_MAX = 100
+const TIMES_SHOWN = 10
+
+/** One cron: when it runs next, how its runs have been, and its settings. */
 export function CronPage() {
-  return <Page title="Cron">{null}</Page>
+  const id = useRoute().params['cron_id'] ?? ''
+  const read = useRead('readCron', { cron_id: id })
+  const cron = read.data
+  const [opened, setOpened] = useState<'editor' | 'manifest' | null>(null)
+  const close = (): void => setOpened(null)
+  if (cron === undefined || String(cron.id) !== id) {
+    return (
+      <Page title="Cron" crumbs={CRUMBS}>
+        {read.isPending && <Loading what="the cron" />}
+        {isAbsent(read.error) && (
+          <Empty icon="cron" title="There is no such cron">
+            <p>It was deleted, or never was.</p>
+            <a href={at('/crons')}>To all crons</a>
+          </Empty>
+        )}
+        {read.isError && !isAbsent(read.error) && (
+          <Fault fault={read.error} onRetry={() => void read.refetch()} />
+        )}
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={cron.name}
+      crumbs={CRUMBS}
+      state={
+        <>
+          <CronBadge cron={cron} />
+          <ManagedBadge by={cron.managed_by} />
+        </>
+      }
+      actions={
+        <CronButtons cron={cron} onEdit={() => setOpened('editor')} onShow={() => setOpened('manifest')} />
+      }
+    >
+      {!cron.is_active && <PausedNotice cron={cron} />}
+      <ManagedNote by={cron.managed_by} onShow={() => setOpened('manifest')} />
+      <Figures cron={cron} />
+      <div class="cron-columns">
+        <Panel isFlush title="Next runs">
+          <NextRuns schedule={cron} count={TIMES_SHOWN} />
+        </Panel>
+        <div class="stack">
+          <CronSettings cron={cron} />
+          <AtClockChange schedule={cron} />
+        </div>
+      </div>
+      <Past cron={cron} />
+      {opened === 'editor' && <EditCronDialog id={cron.id} name={cron.name} onClose={close} />}
+      {opened === 'manifest' && <ManifestDialog kind="cron" id={cron.id} onClose={close} />}
+    </Page>
+  )
+}
+
+function Past({ cron }: { readonly cron: Cron }) {
+  const runs = useRead('listCronRuns', { cron_id: cron.id, limit: RUNS_MAX })
+  if (runs.data === undefined) {
+    return (
+      <Panel>
+        {runs.isError ? (
+          <Fault fault={runs.error} onRetry={() => void runs.refetch()} />
+        ) : (
+          <Loading what="its runs" />
+        )}
+      </Panel>
+    )
+  }
+  return (
+    <>
+      {runs.data.runs.length > 0 && (
+        <Panel
+          title={runs.data.runs.length < RUNS_MAX ? 'All ticks so far' : `The last ${RUNS_MAX} ticks`}
+          actions={<MeasureChoice />}
+        >
+          <HeatMap runs={runs.data.runs} />
+        </Panel>
+      )}
+      <RunList runs={runs.data.runs} cronId={cron.id} />
+    </>
+  )
+}
+
+function Figures({ cron }: { readonly cron: Cron }) {
+  const { last_run: last, consecutive_failures: failures, alert_threshold: threshold } = cron
+  return (
+    <div class="figures">
+      <Figure name="Next run" note={<Time at={cron.next_run_at} form="stamp" absent="It is paused" />}>
+        <Time at={cron.next_run_at} form="exact" />
+      </Figure>
+      <Figure
+        name="Last run"
+        note={<Time at={last?.scheduled_at ?? null} absent="It has not run yet" />}
+        {...(last?.result === 'failed' && { tone: 'bad' as const })}
+        {...(last?.job_id !== null && last !== null && { href: at(`/jobs/${last.job_id}`) })}
+      >
+        {last === null ? '–' : capital(last.result)}
+      </Figure>
+      <Figure name="Last success">
+        <Time at={cron.last_success_at} absent="never" />
+      </Figure>
+      <Figure
+        name="Failed in a row"
+        note={threshold === 1 ? 'Each failure raises an alert' : `${threshold} raise an alert`}
+        {...(failures > 0 && { tone: 'bad' as const })}
+      >
+        {formatCount(failures)}
+      </Figure>
+    </div>
+  )
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 }

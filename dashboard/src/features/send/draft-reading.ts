@@ -1,7 +1,7 @@
 import type { Job, JobPush } from '../../../../clients/typescript/src/client.ts'
 import { MASK } from '../../format/curl.ts'
 import { indentJson, memberOf } from '../../format/json-text.ts'
-import { toLines } from './draft-lines.ts'
+import { toLines } from '../../format/lines.ts'
 import { EMPTY_DRAFT, type JobDraft } from './job-draft.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Method } from '../../../../clients/typescript/src/client.ts'
-import { readLines } from './draft-lines.ts'
+import { readLines } from '../../format/lines.ts'
 
 /** A push as it is typed. Empty texts count as absent; what only looks wrong is left to the server to judge. */
 export interface JobDraft {

@@ -55,7 +55,7 @@ export function JobForm(props: JobFormProps) {
   return (
     <>
       {kind !== 'replay' && <QueueField field={field} />}
-      <div class="send-target">
+      <div class="form-target">
         <SelectField label="Method" options={METHODS} {...field('method', 'method')} />
         <TextField
           label="URL"
@@ -177,7 +177,7 @@ function Extras({ field }: { readonly field: Bound }) {
   const events = field('callbackEvents', 'callback_events')
   const isUsed = [tags, url, events].some(({ value, mistakes }) => value !== '' || mistakes.length > 0)
   return (
-    <details class="send-more" open={isUsed}>
+    <details class="form-more" open={isUsed}>
       <summary>Tags and callback</summary>
       <div class="form">
         <TextArea

@@ -1,0 +1,120 @@
+import { useLocation } from 'preact-iso'
+import { useState } from 'preact/hooks'
+import type { Cron, CronSummary } from '../../../../clients/typescript/src/client.ts'
+import { useChange } from '../../api/changes.ts'
+import { useMay } from '../../api/me.ts'
+import { at } from '../../app/paths.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { whyNoEdit } from '../../ui/managed-text.ts'
+import { Menu, type MenuItem } from '../../ui/menu.tsx'
+import { showToast } from '../../ui/toast.tsx'
+
+type Told = Pick<CronSummary, 'id' | 'name' | 'is_active'>
+
+/** What can be done to a cron at once, by its id. */
+export function useCronChanges() {
+  const run = useChange((api, { id }: Told) => api.runCron({ cron_id: id }), {
+    onDone: ({ job_id: job }, { name }) =>
+      showToast({
+        tone: 'good',
+        text: `“${name}” runs now`,
+        action: { label: 'Show it', href: at(`/jobs/${job}`) },
+      }),
+  })
+  const turn = useChange(
+    (api, { id, is_active: isActive }: Told): Promise<Cron> =>
+      isActive ? api.pauseCron({ cron_id: id }) : api.resumeCron({ cron_id: id }),
+    { said: ({ name, is_active: isActive }) => `“${name}” ${isActive ? 'ticks again' : 'is paused'}` },
+  )
+  return { run, turn }
+}
+
+/** Of one in a list. */
+export function CronMenu({ cron }: { readonly cron: CronSummary }) {
+  const { run, turn } = useCronChanges()
+  const items: MenuItem[] = [
+    { label: 'Run now', icon: 'fire', run: () => run.mutate(cron) },
+    {
+      label: cron.is_active ? 'Pause' : 'Resume',
+      icon: cron.is_active ? 'pause' : 'play',
+      run: () => turn.mutate(cron),
+    },
+  ]
+  return <Menu label={`Actions for ${cron.name}`} items={items} />
+}
+
+/** On the page of one. */
+export function CronButtons({
+  cron,
+  onEdit,
+  onShow,
+}: {
+  readonly cron: Cron
+  onEdit(): void
+  onShow(): void
+}) {
+  const { run, turn } = useCronChanges()
+  const [isDeleting, setIsDeleting] = useState(false)
+  const mayEdit = useMay('edit')
+  const reason = whyNoEdit(cron.managed_by) ?? false
+  const deletion: MenuItem = {
+    ...{ label: 'Delete', icon: 'trash', look: 'bad', disabled: reason },
+    run: () => setIsDeleting(true),
+  }
+  if (!useMay('operate')) return null
+  return (
+    <>
+      <Button
+        look="main"
+        icon="fire"
+        isBusy={run.isPending}
+        label="In addition to its ticks"
+        onClick={() => run.mutate(cron)}
+      >
+        Run now
+      </Button>
+      <Button
+        icon={cron.is_active ? 'pause' : 'play'}
+        isBusy={turn.isPending}
+        onClick={() => turn.mutate(cron)}
+      >
+        {cron.is_active ? 'Pause' : 'Resume'}
+      </Button>
+      {mayEdit && (
+        <Button icon="edit" disabled={reason} onClick={onEdit}>
+          Edit
+        </Button>
+      )}
+      <Menu
+        label="More actions"
+        items={[{ label: 'Show as YAML', icon: 'git', run: onShow }, ...(mayEdit ? [deletion] : [])]}
+      />
+      {isDeleting && <Deletion cron={cron} onClose={() => setIsDeleting(false)} />}
+    </>
+  )
+}
+
+function Deletion({ cron, onClose }: { readonly cron: Cron; onClose(): void }) {
+  const { route } = useLocation()
+  const remove = useChange((api) => api.deleteCron({ cron_id: cron.id }), {
+    said: () => `“${cron.name}” deleted`,
+    onDone: () => route(at('/crons')),
+    isFaultShown: true,
+  })
+  return (
+    <Confirm
+      title={`Delete “${cron.name}”?`}
+      verb="Delete 1 cron"
+      isBusy={remove.isPending}
+      fault={remove.error}
+      onConfirm={() => remove.mutate(undefined)}
+      onClose={onClose}
+    >
+      <p>
+        It ticks no more, and the records of its ticks are deleted. Runs in flight end normally, and the jobs
+        of its runs stay as long as others do.
+      </p>
+    </Confirm>
+  )
+}

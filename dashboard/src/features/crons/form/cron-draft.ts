@@ -1,0 +1,107 @@
+import type { Cron, CronEdit } from '../../../../../clients/typescript/src/client.ts'
+import { readLines, toLines } from '../../../format/lines.ts'
+
+/** The settings of a cron as they are typed. */
+export type CronDraft = Readonly<Record<CronField, string>>
+
+/** In the API's order. */
+export const CRON_FIELDS = [
+  ...['name', 'url', 'method', 'headers', 'payload', 'callback_url', 'cron_expression', 'timeout_seconds'],
+  ...['alert_threshold', 'success_assertions', 'time_zone', 'concurrency_policy', 'missed_run_policy'],
+  ...['starting_deadline_seconds', 'jitter_seconds', 'queue'],
+] as const satisfies ReadonlyArray<keyof CronEdit>
+export type CronField = (typeof CRON_FIELDS)[number]
+
+/** Without a value they are taken out; others need one. */
+const REMOVABLE: ReadonlySet<string> = new Set<CronField>([
+  'payload',
+  'callback_url',
+  'starting_deadline_seconds',
+  'queue',
+])
+const NUMBERS: ReadonlySet<string> = new Set<CronField>([
+  'timeout_seconds',
+  'alert_threshold',
+  'starting_deadline_seconds',
+  'jitter_seconds',
+])
+
+export const NEW_CRON: CronDraft = {
+  ...{ name: '', url: '', method: 'POST', headers: '', payload: '', callback_url: '' },
+  ...{ cron_expression: '', timeout_seconds: '30', alert_threshold: '1', success_assertions: '' },
+  ...{ time_zone: 'UTC', concurrency_policy: 'allow', missed_run_policy: 'latest' },
+  ...{ starting_deadline_seconds: '', jitter_seconds: '0', queue: '' },
+}
+
+export function draftOf(cron: Cron): CronDraft {
+  const texts = CRON_FIELDS.map((name): [CronField, string] => {
+    const value = cron[name]
+    if (name === 'headers') return [name, toLines(cron.headers)]
+    if (name === 'success_assertions') {
+      return [name, cron.success_assertions.map(({ type, value: wanted }) => `${type}: ${wanted}`).join('\n')]
+    }
+    return [name, String(value ?? '')]
+  })
+  return Object.fromEntries(texts) as CronDraft
+}
+
+export interface ReadDraft {
+  /** What differs from the draft before. */
+  readonly changes: CronEdit
+  /** What can be said before the server is asked. */
+  readonly mistakes: Readonly<Partial<Record<CronField, string>>>
+}
+
+export function changesOf(before: CronDraft, draft: CronDraft): ReadDraft {
+  const mistakes: Partial<Record<CronField, string>> = {}
+  const changed = CRON_FIELDS.filter((name) => draft[name] !== before[name]).map((name) => {
+    const { value, mistake } = valueOf(name, draft[name])
+    if (mistake !== null) mistakes[name] = mistake
+    return [name, value]
+  })
+  return { changes: Object.fromEntries(changed) as CronEdit, mistakes }
+}
+
+interface Value {
+  readonly value: unknown
+  readonly mistake: string | null
+}
+
+function valueOf(name: CronField, text: string): Value {
+  if (name === 'headers') {
+    const { pairs, mistake } = readLines(text)
+    return { value: Object.fromEntries(pairs), mistake }
+  }
+  if (name === 'success_assertions') return { value: assertionsIn(text), mistake: null }
+  // A payload may be white space.
+  const given = name === 'payload' ? text : text.trim()
+  if (given === '' && REMOVABLE.has(name)) return { value: null, mistake: null }
+  // What is no number goes as it is: the server says what it should be.
+  return { value: NUMBERS.has(name) && /^\d+$/.test(given) ? Number(given) : given, mistake: null }
+}
+
+/** `type: value`, one a line; the server judges both. */
+function assertionsIn(text: string): unknown[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, type = '', value = ''] = /^([^:]*):?(.*)$/s.exec(line) ?? []
+      const trimmed = value.trim()
+      return {
+        type: type.trim(),
+        value: /^\d{1,15}$/.test(trimmed) && type.trim() !== 'body_contains' ? Number(trimmed) : trimmed,
+      }
+    })
+}
+
+/** Which fields somebody else has changed meanwhile. */
+export function changedFields(before: CronDraft, now: CronDraft): CronField[] {
+  return CRON_FIELDS.filter((name) => before[name] !== now[name])
+}
+
+/** A draft on newer settings: what was not touched in it is as it is now. */
+export function rebased(before: CronDraft, draft: CronDraft, now: CronDraft): CronDraft {
+  const texts = CRON_FIELDS.map((name) => [name, draft[name] === before[name] ? now[name] : draft[name]])
+  return Object.fromEntries(texts) as CronDraft
+}

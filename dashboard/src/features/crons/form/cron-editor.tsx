@@ -1,0 +1,70 @@
+import { ApiError } from '../../../../../clients/typescript/src/client.ts'
+import { faultText } from '../../../api/faults.ts'
+import { Button } from '../../../ui/button.tsx'
+import { CronForm, type CronFormProps } from './cron-form.tsx'
+
+interface EditorProps extends CronFormProps {
+  /** What somebody else changed while this was typed. */
+  readonly news?: readonly string[]
+  readonly verb: string
+  readonly isReady?: boolean
+  readonly isBusy: boolean
+  onSave(): void
+  onClose(): void
+}
+
+/** The form of a cron with its buttons. */
+export function CronEditor({
+  news = [],
+  verb,
+  isReady = true,
+  isBusy,
+  onSave,
+  onClose,
+  ...form
+}: EditorProps) {
+  const { mistakes, fault } = form
+  const isSound = isReady && Object.keys(mistakes).length === 0
+  const isOfFields = fault instanceof ApiError && fault.errors !== null
+  return (
+    <form
+      class="dialog-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isSound && !isBusy) onSave()
+      }}
+    >
+      <CronForm {...form} />
+      {news.length > 0 && <News news={news} />}
+      {fault !== null && (
+        <p class="field-fault" role="alert">
+          {isOfFields ? 'Some fields need another value.' : faultText(fault)}
+        </p>
+      )}
+      <footer class="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="main" isBusy={isBusy} disabled={!isSound}>
+          {verb}
+        </Button>
+      </footer>
+    </form>
+  )
+}
+
+function News({ news }: { readonly news: readonly string[] }) {
+  return (
+    <div class="cron-conflict" role="alert">
+      <strong>Somebody else has changed this cron meanwhile. It is now:</strong>
+      <ul>
+        {news.map((line) => (
+          <li key={line}>
+            <bdi>{line}</bdi>
+          </li>
+        ))}
+      </ul>
+      <span>
+        What you typed stands in the form, and the rest is as it is now. Look at it again, then save.
+      </span>
+    </div>
+  )
+}

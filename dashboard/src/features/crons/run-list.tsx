@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks'
+import type { CronRun } from '../../../../clients/typescript/src/client.ts'
+import { at } from '../../app/paths.ts'
+import { useUrlQuery } from '../../app/url-query.ts'
+import { formatCount, plural } from '../../format/numbers.ts'
+import { formatStamp } from '../../format/times.ts'
+import { Button } from '../../ui/button.tsx'
+import { Chips } from '../../ui/chips.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import '../../ui/more-pages.css'
+import { Panel } from '../../ui/page.tsx'
+import { SteadyRows } from '../../ui/steady-rows.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time, useZone } from '../../ui/time.tsx'
+import { RunBadge } from './cron-state.tsx'
+
+const SHOWN = 20
+
+/** The records of a cron's ticks and manual runs, all or of a cell of the map. */
+export function RunList({ runs, cronId }: { readonly runs: readonly CronRun[]; readonly cronId: number }) {
+  const { values, set } = useUrlQuery()
+  const zone = useZone()
+  const [isAll, setIsAll] = useState(false)
+  const { since = '', until = '' } = values
+  const clear = (): void => set({ since: null, until: null })
+  const isFiltered = since !== '' && until !== ''
+  const found = isFiltered ? runs.filter(({ scheduled_at: run }) => since <= run && run <= until) : runs
+  const shown = isAll ? found : found.slice(0, SHOWN)
+  const stamps = [since, until].map((time) => formatStamp(Date.parse(time) || 0, zone).slice(0, 16))
+  return (
+    <Panel isFlush title="Records" actions={<a href={at('/jobs', { cron_id: cronId })}>Jobs of this cron</a>}>
+      {isFiltered && (
+        <div class="run-filter">
+          <Chips
+            chips={[{ name: 'since', label: 'Ticks', value: [...new Set(stamps)].join(' to ') }]}
+            onRemove={clear}
+            onClear={clear}
+          />
+        </div>
+      )}
+      {found.length === 0 && <NoRuns isFiltered={isFiltered} onClear={clear} />}
+      {found.length > 0 && (
+        <SteadyRows latest={shown} keyOf={keyOf} scope={`${since} ${until} ${isAll}`} what="record">
+          {(rows) => (
+            <Table
+              caption="Records of ticks and runs"
+              rows={rows}
+              columns={COLUMNS}
+              keyOf={keyOf}
+              hrefOf={hrefOf}
+            />
+          )}
+        </SteadyRows>
+      )}
+      {found.length > shown.length && (
+        <div class="more-pages">
+          <Button onClick={() => setIsAll(true)}>Show all {formatCount(found.length)} records</Button>
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+function keyOf({ scheduled_at: time, job_id: job, result }: CronRun): string {
+  return `${time} ${job ?? result}`
+}
+
+function hrefOf({ job_id: job }: CronRun): string | undefined {
+  return job === null ? undefined : at(`/jobs/${job}`)
+}
+
+const COLUMNS: ReadonlyArray<Column<CronRun>> = [
+  { head: 'Tick', cell: ({ scheduled_at: time }) => <Time at={time} form="stamp" /> },
+  { head: 'Result', cell: (run) => <RunBadge run={run} /> },
+  { head: 'Note', isWide: true, cell: (run) => <span class="soft">{noteOf(run)}</span> },
+  {
+    head: 'Job',
+    align: 'end',
+    isExtra: true,
+    cell: ({ job_id: job }) => job ?? <span class="soft">none</span>,
+  },
+  { head: 'When', align: 'end', cell: ({ scheduled_at: time }) => <Time at={time} /> },
+]
+
+function noteOf({ result, ticks, is_manual: isManual, cause }: CronRun): string {
+  if (isManual) return 'Run by hand'
+  if (result === 'skipped') {
+    return cause === 'queue_draining' ? 'Its queue is draining' : 'The run before had not ended'
+  }
+  if (result === 'missed') return `${plural(ticks, 'tick')} could not run in time`
+  return ticks > 1 ? `Runs for ${plural(ticks, 'missed tick')}` : ''
+}
+
+function NoRuns({ isFiltered, onClear }: { readonly isFiltered: boolean; onClear(): void }) {
+  return isFiltered ? (
+    <Empty icon="filter" title="No record of this time is left">
+      <button type="button" class="link" onClick={onClear}>
+        Show all records
+      </button>
+    </Empty>
+  ) : (
+    <Empty icon="cron" title="It has not run yet">
+      <p>Its last 100 ticks and manual runs stand here.</p>
+    </Empty>
+  )
+}
