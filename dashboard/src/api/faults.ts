@@ -15,3 +15,8 @@ export function isLoggedOut(fault: unknown): boolean {
 export function isAbsent(fault: unknown): boolean {
   return fault instanceof ApiError && fault.status === 404
 }
+
+/** Of who asks who they are: they have to name a team, or another one. */
+export function isTeamRefused(fault: unknown): boolean {
+  return fault instanceof ApiError && (fault.status === 400 || fault.status === 404)
+}

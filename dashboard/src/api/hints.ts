@@ -1,8 +1,9 @@
 import type { Query, QueryClient } from '@tanstack/preact-query'
 import type { Answers } from '../../../clients/typescript/src/client.ts'
 
-/** Kinds of things that the server says have changed. */
-type Kind = 'jobs' | 'queues' | 'crons' | 'alerts' | 'settings' | 'audit'
+/** Of things that the server says have changed. */
+export const HINT_KINDS = ['jobs', 'queues', 'crons', 'alerts', 'settings', 'audit'] as const
+type Kind = (typeof HINT_KINDS)[number]
 
 /** What a read shows. One that is not here is read again every few seconds, as without hints. */
 const KINDS: Readonly<Partial<Record<keyof Answers, readonly Kind[]>>> = {

@@ -2,13 +2,13 @@ import type { QueryClient } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
 import { BASE, requestHeaders } from './client.ts'
 import { createEventParser, type ServerEvent } from './event-parser.ts'
-import { createHints } from './hints.ts'
+import { createHints, HINT_KINDS } from './hints.ts'
 
 /**
- * live: the server says what changes · polling: it does not, and what is shown is read again every few seconds · away: it
- * says that its store does not answer · paused: the viewer wants what is shown to stay
+ * opening: nothing is known yet · live: the server says what changes · polling: it does not, and what is shown is read again
+ * every few seconds · away: it says that its store does not answer · paused: the viewer wants what is shown to stay
  */
-export type LiveState = 'live' | 'polling' | 'away' | 'paused'
+export type LiveState = 'opening' | 'live' | 'polling' | 'away' | 'paused'
 
 /** Of the team, now. */
 export interface LiveFigures {
@@ -31,7 +31,7 @@ const RETRY_MAX_MS = 60_000
 /** Many browsers allow six connections to a server for all tabs: one that is not looked at gives its own back. */
 const HIDDEN_MS = 5_000
 
-let live: Live = { state: 'polling', figures: null }
+let live: Live = { state: 'opening', figures: null }
 const listeners = new Set<() => void>()
 
 function setLive(next: Partial<Live>): void {
@@ -68,7 +68,7 @@ let wake = (): void => undefined
 /** After a pause everything is read again. */
 export function setPaused(next: boolean, queries: QueryClient): void {
   isPaused = next
-  setLive(next ? { state: 'paused', figures: null } : { state: 'polling' })
+  setLive(next ? { state: 'paused', figures: null } : { state: 'opening' })
   if (!next) void queries.invalidateQueries()
   wake()
 }
@@ -94,7 +94,7 @@ class Follower {
   #stream: AbortController | null = null
   #timer = 0
   #failures = 0
-  #isFirst = true
+  #isToldAll = false
 
   constructor(queries: QueryClient) {
     this.#queries = queries
@@ -122,8 +122,9 @@ class Follower {
   async #open(): Promise<void> {
     const stream = new AbortController()
     this.#stream = stream
+    this.#isToldAll = false
     try {
-      await readEvents(stream, { onOpen: () => this.#onOpen(), onEvent: (event) => this.#onEvent(event) })
+      await readEvents(stream, (event) => this.#onEvent(event))
     } catch {
       // Whatever it was, the reads of the page meet it as well, and say it.
     }
@@ -138,30 +139,24 @@ class Follower {
     this.#timer = window.setTimeout(() => this.settle(), waitMs * (0.5 + Math.random()))
   }
 
-  /** Between two streams something may have been missed. */
-  #onOpen(): void {
-    if (!this.#isFirst) void this.#queries.invalidateQueries({}, { cancelRefetch: false })
-    this.#isFirst = false
-  }
-
   #onEvent({ name, data }: ServerEvent): void {
     this.#failures = 0
-    if (name === 'figures') setLive({ state: 'live', figures: JSON.parse(data) as LiveFigures })
-    else if (name === 'away') setLive({ state: 'away', figures: null })
+    if (name === 'figures') {
+      setLive({ state: 'live', figures: JSON.parse(data) as LiveFigures })
+      // The first ones of a stream: what changed before them, since it was read here, is told to nobody.
+      if (!this.#isToldAll) this.#onHint(HINT_KINDS)
+      this.#isToldAll = true
+    } else if (name === 'away') setLive({ state: 'away', figures: null })
     else if (name === 'changed') this.#onHint((JSON.parse(data) as { kinds: string[] }).kinds)
   }
 }
 
 /** Resolves when the server ends the stream. */
-async function readEvents(
-  stream: AbortController,
-  { onOpen, onEvent }: { onOpen(): void; onEvent(event: ServerEvent): void },
-): Promise<void> {
+async function readEvents(stream: AbortController, onEvent: (event: ServerEvent) => void): Promise<void> {
   const headers = { ...requestHeaders(), accept: 'text/event-stream' }
   const response = await fetch(`${BASE}/api/events`, { headers, cache: 'no-store', signal: stream.signal })
   const reader = response.ok ? response.body?.getReader() : undefined
   if (reader === undefined) throw new Error(`the stream of events answered ${response.status}`)
-  onOpen()
   const decoder = new TextDecoder()
   const parse = createEventParser(onEvent)
   let silence = 0

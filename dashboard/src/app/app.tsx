@@ -1,14 +1,15 @@
 import { QueryClientProvider, useQueryClient } from '@tanstack/preact-query'
-import { ErrorBoundary, LocationProvider } from 'preact-iso'
+import { ErrorBoundary, LocationProvider, useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
-import { isLoggedOut } from '../api/faults.ts'
+import { isLoggedOut, isTeamRefused } from '../api/faults.ts'
 import { MeContext } from '../api/me.ts'
 import { HAS_SESSION } from '../api/page.ts'
 import { createQueryClient, useRead } from '../api/reads.ts'
 import { Login } from '../features/login/login.tsx'
+import { TeamNeeded } from '../features/login/team-form.tsx'
+import { takeWayBack } from '../features/login/way-back.ts'
 import { Fault, Loading } from '../ui/empty.tsx'
 import { Toasts } from '../ui/toast.tsx'
-import { useKeyboard } from './keyboard.ts'
 import { at } from './paths.ts'
 import { Screens } from './screens.tsx'
 import { Shell } from './shell.tsx'
@@ -30,7 +31,6 @@ export function App() {
 
 /** Asks who is logged in, and shows the login to those who are not. */
 function Entrance() {
-  useKeyboard()
   const [isKnown, setIsKnown] = useState(HAS_SESSION)
   const me = useRead('readMe', {}, { isLive: false, isWanted: isKnown })
   const client = useQueryClient()
@@ -45,6 +45,7 @@ function Entrance() {
   if (!isKnown || isOut) {
     return (
       <Login
+        isEnded={me.data !== undefined}
         onEntered={() => {
           if (isKnown) void client.resetQueries()
           else setIsKnown(true)
@@ -52,6 +53,7 @@ function Entrance() {
       />
     )
   }
+  if (isTeamRefused(me.error)) return <TeamNeeded fault={me.error} />
   if (me.data === undefined) {
     return me.error === null ? (
       <Loading what="who you are" />
@@ -61,9 +63,20 @@ function Entrance() {
   }
   return (
     <MeContext.Provider value={me.data}>
+      <WayBack />
       <Shell>
         <Screens />
       </Shell>
     </MeContext.Provider>
   )
+}
+
+/** Of who came from the provider: to where they had been before. */
+function WayBack() {
+  const { route } = useLocation()
+  useEffect(() => {
+    const way = takeWayBack()
+    if (way !== null) route(way, true)
+  }, [])
+  return null
 }

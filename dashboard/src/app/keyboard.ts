@@ -1,28 +1,45 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
+import type { OverlayState } from './palette/overlay.ts'
 
 const ROW = '[data-rows] > tr'
 
-/** `/` searches; `j` and `k` walk the rows of the first table, Enter opens the current one, `x` chooses it. */
-export function useKeyboard(): void {
-  useEffect(() => {
+/**
+ * Ctrl or ⌘ and `k` open the palette, `?` the keys. `/` searches; `j` and `k` walk the rows of the first table, Enter opens
+ * the current one, `x` chooses it. Esc leaves whatever one is in.
+ */
+export function useKeyboard({ shown, open, close }: OverlayState): void {
+  // With what is drawn, so that no key is lost.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isCovered()) return
-      const run = KEYS[event.key]
-      if (run === undefined) return
-      if (run()) event.preventDefault()
+      const isHandled = isPaletteKey(event) ? togglePalette() : runKey(event)
+      if (isHandled) event.preventDefault()
+    }
+    const togglePalette = (): boolean => {
+      if (shown === 'palette') close('palette')
+      else if (document.querySelector('dialog[open]') === null) open('palette')
+      // Browsers have a search of their own on these keys.
+      return true
+    }
+    const runKey = (event: KeyboardEvent): boolean => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isCovered()) return false
+      if (event.key === 'Escape') return leave()
+      if (isTyping(event)) return false
+      if (event.key === '?') open('keys')
+      else if (event.key === '/' && !search()) open('palette')
+      else return KEYS[event.key]?.() ?? event.key === '/'
+      return true
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
-  }, [])
+  }, [shown])
+}
+
+function isPaletteKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  return key.toLowerCase() === 'k' && ctrlKey !== metaKey && !altKey && !shiftKey
 }
 
 /** Each answers whether it did something. */
 const KEYS: Readonly<Record<string, () => boolean>> = {
-  '/': () => {
-    const search = document.querySelector<HTMLElement>('#search')
-    search?.focus()
-    return search !== null
-  },
   j: () => walk(1),
   k: () => walk(-1),
   x: () => {
@@ -38,8 +55,40 @@ const KEYS: Readonly<Record<string, () => boolean>> = {
   },
 }
 
+/** To the search of the screen, or else to the one above all screens. @returns false where none is shown */
+function search(): boolean {
+  const fields = document.querySelectorAll<HTMLInputElement>('main input[type=search], #search')
+  const shown = [...fields].filter((field) => field.checkVisibility())
+  const field = shown.find(({ id }) => id !== 'search') ?? shown[0]
+  field?.select()
+  return field !== undefined
+}
+
+/** A field, after what was sought in it; then the current row; then what says that Esc is for it, such as a choice. */
+function leave(): boolean {
+  const { activeElement } = document
+  if (activeElement instanceof HTMLElement && isField(activeElement)) return leaveField(activeElement)
+  const row = currentRow()
+  row?.removeAttribute('data-current')
+  if (row === null) document.querySelector<HTMLElement>('[data-escape] button')?.click()
+  return true
+}
+
+function leaveField(field: HTMLElement): boolean {
+  if (field instanceof HTMLInputElement && field.type === 'search' && field.value !== '') {
+    // Not every browser does it by itself.
+    field.value = ''
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  } else field.blur()
+  return true
+}
+
 function isTyping({ target }: KeyboardEvent): boolean {
-  return target instanceof Element && target.matches('input:not([type=checkbox]), textarea, select')
+  return target instanceof Element && isField(target)
+}
+
+function isField(element: Element): boolean {
+  return element.matches('input:not([type=checkbox]), textarea, select')
 }
 
 /** A dialog or a menu is open: keys are its own. */

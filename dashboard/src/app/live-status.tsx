@@ -12,6 +12,7 @@ import {
 import { formatCompact } from '../format/numbers.ts'
 import { formatDuration } from '../format/times.ts'
 import { Button } from '../ui/button.tsx'
+import type { IconName } from '../ui/icon.tsx'
 import './live-status.css'
 
 /** What the team has to do right now, and the switch that keeps the page as it is. */
@@ -21,38 +22,57 @@ export function LiveStatus() {
   // What a token for some queues may see, it reads every few seconds.
   const mayFollow = may.read && queues === null
   useEffect(() => (mayFollow ? followEvents(client) : undefined), [client, mayFollow])
-  const state = useLiveState()
+  const known = useLiveState()
+  const state = known === 'opening' && !mayFollow ? 'polling' : known
   const figures = useLiveFigures()
   const isPaused = state === 'paused'
+  const { icon, word, explanation } = mayFollow || state !== 'polling' ? LOOKS[state] : LIMITED
   return (
     <>
       {figures !== null && <Figures figures={figures} />}
-      <span class="live" data-state={state}>
+      <span class="live" data-state={mayFollow ? state : undefined}>
         <Button
-          icon={isPaused ? 'play' : 'pause'}
-          label={EXPLANATIONS[state]}
+          icon={icon}
+          label={`${explanation} Click to ${isPaused ? 'follow changes again' : 'keep it as it is'}.`}
           onClick={() => setPaused(!isPaused, client)}
         >
-          <span class="top-word">{WORDS[state]}</span>
+          <span class="top-word">{word}</span>
         </Button>
+        <span class="visually-hidden" role="status">
+          {word === LIVE.word ? '' : explanation}
+        </span>
       </span>
     </>
   )
 }
 
-const WORDS: Readonly<Record<LiveState, string>> = {
-  live: 'Live',
-  polling: 'Live',
-  away: 'No store',
-  paused: 'Paused',
+interface Look {
+  readonly icon: IconName
+  readonly word: string
+  readonly explanation: string
 }
 
-const EXPLANATIONS: Readonly<Record<LiveState, string>> = {
-  live: 'The page shows changes within seconds. Click to keep it as it is.',
-  polling: 'The page asks for changes every few seconds. Click to keep it as it is.',
-  away: 'The job store does not answer, and what you see is getting old. Click to keep it as it is.',
-  paused: 'The page stays as it is. Click to follow changes again.',
+const LIVE: Look = { icon: 'pause', word: 'Live', explanation: 'The page shows changes within seconds.' }
+
+/** Where the icon stands alone, it says the same. */
+const LOOKS: Readonly<Record<LiveState, Look>> = {
+  opening: LIVE,
+  live: LIVE,
+  polling: {
+    icon: 'retry',
+    word: 'Every 5 s',
+    explanation: 'The server does not tell what changes now, so the page asks every few seconds.',
+  },
+  away: {
+    icon: 'warning',
+    word: 'No store',
+    explanation: 'The job store does not answer, and what you see is getting old.',
+  },
+  paused: { icon: 'play', word: 'Paused', explanation: 'The page stays as it is.' },
 }
+
+/** Of a token for some queues. */
+const LIMITED: Look = { ...LOOKS.polling, explanation: 'The page asks for changes every few seconds.' }
 
 function Figures({ figures }: { readonly figures: LiveFigures }) {
   const { pending, in_flight: inFlight, oldest_ready_seconds: oldest } = figures

@@ -1,49 +1,94 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
-import { useEffect, useState } from 'preact/hooks'
-import { useChange } from '../api/changes.ts'
-import { useMay, useMe } from '../api/me.ts'
-import { usePreference } from '../preferences/preference.ts'
-import { type Theme, theme, THEMES } from '../preferences/theme.ts'
-import { timeZone, zoneName } from '../preferences/time-zone.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useMay } from '../api/me.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
-import { Icon } from '../ui/icon.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { useArrival, useTitle } from './arrival.ts'
+import { useKeyboard } from './keyboard.ts'
 import { LiveStatus } from './live-status.tsx'
 import { Navigation } from './navigation.tsx'
+import { PALETTE_KEYS } from './palette/key-sheet.tsx'
+import { useOverlay } from './palette/overlay.ts'
+import { Overlays } from './palette/overlays.tsx'
 import { at } from './paths.ts'
+import { Search } from './search.tsx'
 import './shell.css'
+import { Viewer } from './viewer.tsx'
 
 /** What is around every screen. */
 export function Shell({ children }: { readonly children: ComponentChildren }) {
-  const { path } = useLocation()
-  const [isOpen, setIsOpen] = useState(false)
-  useEffect(() => setIsOpen(false), [path])
+  const overlay = useOverlay()
+  const main = useRef<HTMLElement>(null)
+  const drawer = useDrawer()
+  useKeyboard(overlay)
+  useArrival(main)
   return (
-    <div class="shell" data-open={isOpen}>
-      <a class="skip" href="#content">
+    <div class="shell" data-open={drawer.isOpen}>
+      <a
+        class="skip"
+        href="#content"
+        onClick={(event) => {
+          // The address of this link is relative to where the dashboard is, not to this page.
+          event.preventDefault()
+          main.current?.focus()
+        }}
+      >
         To the content
       </a>
-      <aside class="side">
+      <aside class="side" ref={drawer.side}>
         <Brand />
         <Navigation />
-        <Viewer />
+        <Viewer onZone={() => overlay.open('zone')} />
       </aside>
-      <button type="button" class="curtain" aria-label="Close the menu" onClick={() => setIsOpen(false)} />
-      <div class="main">
+      {drawer.isOpen && (
+        <span data-escape>
+          <button type="button" class="curtain" aria-label="Close the menu" onClick={drawer.close} />
+        </span>
+      )}
+      <div class="main" inert={drawer.isOpen}>
         <header class="top">
-          <span class="top-menu">
-            <Button look="bare" icon="menu" label="Menu" onClick={() => setIsOpen(true)} />
+          <span class="top-menu" ref={drawer.button}>
+            <Button look="bare" icon="menu" label="Menu" onClick={drawer.open} />
           </span>
           <Search />
+          <span class="top-palette">
+            <Button icon="command" label="Go anywhere, do anything" onClick={() => overlay.open('palette')}>
+              <span>Find or do …</span>
+              <kbd>{PALETTE_KEYS}</kbd>
+            </Button>
+          </span>
           <TopActions />
         </header>
-        <main id="content" tabIndex={-1}>
+        <main id="content" tabIndex={-1} ref={main}>
           {children}
         </main>
       </div>
+      <Overlays {...overlay} />
+      <Title />
     </div>
   )
+}
+
+/** The list of screens where there is no room for it beside them: it lies over the page until it is left. */
+function useDrawer() {
+  const { path } = useLocation()
+  const [openOn, setOpenOn] = useState<string | null>(null)
+  const isOpen = openOn === path
+  const side = useRef<HTMLElement>(null)
+  const button = useRef<HTMLSpanElement>(null)
+  const wasOpen = useRef(false)
+  const close = (): void => setOpenOn(null)
+  useEffect(close, [path])
+  useEffect(() => {
+    // Elsewhere the focus would stay on what nobody can reach.
+    if (isOpen) side.current?.querySelector<HTMLElement>('a[aria-current]')?.focus()
+    else if (wasOpen.current) button.current?.querySelector('button')?.focus()
+    wasOpen.current = isOpen
+    const wide = window.matchMedia('(min-width: 901px)')
+    wide.addEventListener('change', close)
+    return () => wide.removeEventListener('change', close)
+  }, [isOpen])
+  return { isOpen, side, button, open: () => setOpenOn(path), close }
 }
 
 function Brand() {
@@ -55,38 +100,12 @@ function Brand() {
   )
 }
 
-/** Finds a job by its id, or leads to the list of jobs with this text. */
-function Search() {
-  const { route } = useLocation()
-  const [text, setText] = useState('')
+function Title() {
   return (
-    <form
-      class="bar top-search"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const sought = text.trim()
-        if (sought === '') return
-        route(isJobId(sought) ? at(`/jobs/${sought}`) : at('/jobs', { text: sought }))
-        setText('')
-      }}
-    >
-      <Icon name="search" />
-      <input
-        id="search"
-        type="search"
-        aria-label="Search jobs by id, URL or payload"
-        placeholder="Job id, URL or payload text"
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-      <kbd>/</kbd>
-    </form>
+    <p class="visually-hidden" role="status">
+      {useTitle()}
+    </p>
   )
-}
-
-function isJobId(text: string): boolean {
-  return /^\d{1,16}$/.test(text) || /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
 }
 
 function TopActions() {
@@ -100,64 +119,5 @@ function TopActions() {
         </LinkButton>
       )}
     </div>
-  )
-}
-
-const THEME_ICONS = { system: 'screen', light: 'sun', dark: 'moon' } as const
-
-/** Who is logged in, and how this browser shows things. */
-function Viewer() {
-  const { team, subject } = useMe()
-  const logOut = useChange((api) => api.endSession(), {
-    onDone: () => window.location.assign(at('/')),
-  })
-  return (
-    <div class="viewer">
-      <div class="viewer-choices">
-        <ThemeChoice />
-        <ZoneChoice />
-      </div>
-      <div class="viewer-name">
-        <Icon name="user" />
-        <span>
-          <strong>{subject}</strong>
-          <span class="soft">Team {team}</span>
-        </span>
-        <Button look="bare" icon="logout" label="Log out" onClick={() => logOut.mutate(undefined)} />
-      </div>
-    </div>
-  )
-}
-
-function ThemeChoice() {
-  const chosen = usePreference(theme)
-  return (
-    <div class="choice" role="group" aria-label="Theme">
-      {THEMES.map((one: Theme) => (
-        <Button
-          key={one}
-          look="bare"
-          icon={THEME_ICONS[one]}
-          label={`Theme: ${one}`}
-          isPressed={one === chosen}
-          onClick={() => theme.set(one)}
-        />
-      ))}
-    </div>
-  )
-}
-
-function ZoneChoice() {
-  const chosen = usePreference(timeZone)
-  return (
-    <Menu
-      label="Time zone"
-      items={[
-        { label: `Local (${zoneName('local')})`, run: () => timeZone.set('local') },
-        { label: 'UTC', run: () => timeZone.set('UTC') },
-      ]}
-    >
-      {chosen === 'local' ? 'Local time' : chosen}
-    </Menu>
   )
 }

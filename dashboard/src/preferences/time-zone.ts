@@ -1,3 +1,4 @@
+import { isTimeZone } from '../format/zones.ts'
 import { createPreference } from './preference.ts'
 
 /** `local`, or the IANA name of a zone. */
@@ -8,13 +9,4 @@ export const timeZone = createPreference<string>('punctual.time-zone', 'local', 
 /** The IANA name of what is chosen. */
 export function zoneName(chosen: string): string {
   return chosen === 'local' ? Intl.DateTimeFormat().resolvedOptions().timeZone : chosen
-}
-
-export function isTimeZone(name: string): boolean {
-  try {
-    Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
 }

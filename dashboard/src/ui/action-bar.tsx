@@ -21,7 +21,9 @@ export function ActionBar({
         {more}
       </span>
       <div class="row action-bar-actions">{children}</div>
-      <Button look="bare" icon="close" label="Choose none" onClick={onClear} />
+      <span data-escape>
+        <Button look="bare" icon="close" label="Choose none" onClick={onClear} />
+      </span>
     </section>
   )
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { formatRelative, formatStamp } from '../format/times.ts'
+import { formatRelative, formatShort, formatStamp } from '../format/times.ts'
 import { usePreference } from '../preferences/preference.ts'
+import { timeForm } from '../preferences/time-form.ts'
 import { timeZone, zoneName } from '../preferences/time-zone.ts'
 
 const TICK_MS = 1_000
@@ -36,7 +37,8 @@ export function useZone(): string {
 }
 
 /**
- * How long ago or until then, with the full stamp in the chosen zone on hover; or the stamp itself.
+ * How long ago or until then, or the clock's time if the viewer likes that better, with the full stamp in the chosen zone on
+ * hover; or the stamp itself.
  * @param at as the API writes it; null = `absent`
  */
 export function Time({
@@ -60,5 +62,8 @@ export function Time({
 }
 
 function Relative({ atMs, isExact }: { readonly atMs: number; readonly isExact: boolean }) {
-  return <>{formatRelative(atMs, useNow(), isExact)}</>
+  const zone = useZone()
+  const isStamp = usePreference(timeForm) === 'stamp'
+  const nowMs = useNow()
+  return <>{isStamp ? formatShort(atMs, nowMs, zone) : formatRelative(atMs, nowMs, isExact)}</>
 }

@@ -2,50 +2,43 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { createClient } from '../../../../clients/typescript/src/client.ts'
 import { BASE, requestHeaders } from '../../api/client.ts'
-import { faultText } from '../../api/faults.ts'
 import { hasLoginCode, LOGIN_TROUBLE, openByCode } from '../../api/login-code.ts'
 import { LOGIN_AT } from '../../api/page.ts'
 import { team } from '../../api/team.ts'
-import { at } from '../../app/paths.ts'
 import { Button } from '../../ui/button.tsx'
 import { Loading } from '../../ui/empty.tsx'
 import { TextField } from '../../ui/field.tsx'
-import './login.css'
-import { troubleText } from './trouble.ts'
+import { Card } from './card.tsx'
+import { refusalText, troubleText } from './trouble.ts'
+import { keepWayBack } from './way-back.ts'
 
 /** Opens a session with a token, which the page forgets at once: the browser keeps an `HttpOnly` cookie alone. */
-export function Login({ onEntered }: { onEntered(): void }) {
+export function Login({ isEnded, onEntered }: { readonly isEnded: boolean; onEntered(): void }) {
   const [teamName, setTeamName] = useState(team.get())
   const { isOpening, fault } = useLoginCode(onEntered)
   if (isOpening) return <Loading what="the dashboard" />
-  const trouble = fault === null ? troubleText(LOGIN_TROUBLE) : faultText(fault)
+  const trouble = fault === null ? troubleText(LOGIN_TROUBLE) : refusalText(fault, 'link')
+  const ended = isEnded ? 'Your session has ended. Log in to go on where you were.' : null
   const teamField = <TeamField value={teamName} onChange={setTeamName} />
   return (
-    <main class="login">
-      <div class="login-card form">
-        <header>
-          <img src={at('/mark.svg')} alt="" width="40" height="40" />
-          <h1>Log in to Punctual</h1>
-        </header>
-        {trouble !== null && (
-          <p class="field-fault" role="alert">
-            {trouble}
-          </p>
-        )}
-        {LOGIN_AT !== null && (
-          <>
-            {teamField}
-            <Button look="main" onClick={() => goToProvider(teamName)}>
-              Log in at {LOGIN_AT}
-            </Button>
-            <p class="login-or">or with a token</p>
-          </>
-        )}
-        <TokenForm teamName={teamName} onEntered={onEntered}>
-          {LOGIN_AT === null && teamField}
-        </TokenForm>
-      </div>
-    </main>
+    <Card
+      title="Log in to Punctual"
+      trouble={trouble ?? ended}
+      focus={LOGIN_AT === null ? 'input' : '[data-look=main]'}
+    >
+      {LOGIN_AT !== null && (
+        <>
+          {teamField}
+          <Button look="main" onClick={() => goToProvider(teamName)}>
+            Log in at {LOGIN_AT}
+          </Button>
+          <p class="login-or">or with a token</p>
+        </>
+      )}
+      <TokenForm teamName={teamName} onEntered={onEntered}>
+        {LOGIN_AT === null && teamField}
+      </TokenForm>
+    </Card>
   )
 }
 
@@ -114,7 +107,7 @@ function TokenForm({ teamName, children, onEntered }: TokenFormProps) {
       {children}
       {fault !== null && (
         <p class="field-fault" role="alert">
-          {faultText(fault)}
+          {refusalText(fault, 'token')}
         </p>
       )}
       <Button type="submit" look={LOGIN_AT === null ? 'main' : 'plain'} isBusy={isBusy}>
@@ -127,6 +120,7 @@ function TokenForm({ teamName, children, onEntered }: TokenFormProps) {
 /** For a user of several teams, the login is for the one that is named. */
 function goToProvider(teamName: string): void {
   team.set(teamName)
+  keepWayBack()
   const query = teamName === '' ? '' : `?${new URLSearchParams({ team: teamName }).toString()}`
   window.location.assign(`${BASE}/api/login/oidc${query}`)
 }

@@ -6,6 +6,7 @@ import { formatCount, plural } from '../../format/numbers.ts'
 import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
+import { SteadyRows } from '../../ui/steady-rows.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { QueueState } from './queue-state.tsx'
 
@@ -44,19 +45,25 @@ export function QueueList() {
           </Empty>
         )}
         {shown.length > 0 && (
-          <Table
-            caption="Queues"
-            rows={shown}
-            columns={COLUMNS}
-            keyOf={({ queue_id }) => queue_id}
-            hrefOf={({ queue_id }) => at(`/queues/${queue_id}`)}
-          />
+          <SteadyRows latest={shown} keyOf={idOf} scope={sought} what="queue">
+            {(rows) => (
+              <Table
+                caption="Queues"
+                rows={rows}
+                columns={COLUMNS}
+                keyOf={idOf}
+                hrefOf={(queue) => at(`/queues/${idOf(queue)}`)}
+              />
+            )}
+          </SteadyRows>
         )}
         <MorePages query={queues} what="queues" />
       </Panel>
     </Page>
   )
 }
+
+const idOf = ({ queue_id: id }: Queue): number => id
 
 const COLUMNS: ReadonlyArray<Column<Queue>> = [
   { head: 'Name', isWide: true, cell: ({ name }) => name },
@@ -65,6 +72,7 @@ const COLUMNS: ReadonlyArray<Column<Queue>> = [
   {
     head: 'In flight',
     align: 'end',
+    isExtra: true,
     cell: ({ counts, max_parallelism: limit }) => (
       <>
         {formatCount(counts.processing)}

@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks'
+import { useLogOut } from '../../api/log-out.ts'
+import { team } from '../../api/team.ts'
+import { at } from '../../app/paths.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Card } from './card.tsx'
+import { refusalText } from './trouble.ts'
+
+/** For a user of several teams: everything is read anew for the one that is named. */
+export function TeamForm() {
+  const [name, setName] = useState(team.get())
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        team.set(name.trim())
+        window.location.assign(at('/'))
+      }}
+    >
+      <TextField label="Team" value={name} isRequired hint="Its namespace." onChange={setName} />
+      <Button type="submit" look="main">
+        Show this team
+      </Button>
+    </form>
+  )
+}
+
+/** In place of the screens, for who is logged in, but not in the team that was named last. */
+export function TeamNeeded({ fault }: { readonly fault: unknown }) {
+  const logOut = useLogOut()
+  return (
+    <Card title="Choose a team" trouble={refusalText(fault, 'token')} focus="input">
+      <TeamForm />
+      <Button look="bare" icon="logout" onClick={logOut}>
+        Log out
+      </Button>
+    </Card>
+  )
+}

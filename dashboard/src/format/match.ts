@@ -1,0 +1,22 @@
+/** How well a name fits what was typed: the lower the better; null = not every word is in it. */
+export function rankOf(sought: string, name: string): number | null {
+  const [text, given] = [sought.trim().toLowerCase(), name.toLowerCase()]
+  if (given.startsWith(text)) return given.length === text.length ? 0 : 1
+  const words = text.split(/\s+/)
+  if (!words.every((word) => given.includes(word))) return null
+  const starts = given.split(/[^\p{L}\p{N}]+/u)
+  return words.every((word) => starts.some((start) => start.startsWith(word))) ? 2 : 3
+}
+
+/** Those that fit, the best first, and of equals the one that came first. */
+export function matching<Item>(
+  sought: string,
+  items: readonly Item[],
+  nameOf: (item: Item) => string,
+): readonly Item[] {
+  const found = items.flatMap((item) => {
+    const rank = rankOf(sought, nameOf(item))
+    return rank === null ? [] : [{ item, rank }]
+  })
+  return found.toSorted((one, other) => one.rank - other.rank).map(({ item }) => item)
+}

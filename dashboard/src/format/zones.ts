@@ -1,0 +1,44 @@
+import { matching } from './match.ts'
+
+const REGIONS = [
+  ...['Africa', 'America', 'Antarctica', 'Asia', 'Atlantic', 'Australia', 'Europe', 'Indian', 'Pacific'],
+]
+
+/** Names of zones that fit what was typed, by any of their words; UTC and the browser's own are before all others. */
+export function zonesFor(sought: string, own: string): readonly string[] {
+  const all = [...new Set(['UTC', own, ...Intl.supportedValuesOf('timeZone')])]
+  const found = matching(sought, all, (zone) => zone.replaceAll('_', ' '))
+  if (found.length > 0) return found
+  // A browser lists one name of each zone, such as Asia/Calcutta, and knows the others too.
+  const name = sought.trim().replaceAll(/\s+/g, '_')
+  return [name, ...REGIONS.map((region) => `${region}/${name}`)].filter(isTimeZone).map(properName)
+}
+
+export function isTimeZone(name: string): boolean {
+  try {
+    Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** `asia/ho_chi_minh` → `Asia/Ho_Chi_Minh`: zones are known by any case, and shown by one. */
+function properName(zone: string): string {
+  return zone.includes('/') ? zone.replaceAll(/(?<=^|[/_-])\p{L}/gu, (letter) => letter.toUpperCase()) : zone
+}
+
+/** Such as `New York`; the whole name where there is no place in it. */
+export function placeOf(zone: string): string {
+  return zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone
+}
+
+/** Such as `UTC+1`, at a time. */
+export function offsetOf(zone: string, atMs: number): string {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    timeZoneName: 'shortOffset',
+  }).formatToParts(atMs)
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  return name.replace('GMT', 'UTC')
+}
