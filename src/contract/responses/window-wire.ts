@@ -1,7 +1,14 @@
-import type { MaintenanceWindow, WindowResource } from '../../domain/windows/maintenance-window.ts'
+import { describeCron } from '../../domain/crons/cron-description.ts'
+import { cronScheduleOf } from '../../domain/crons/cron.ts'
+import type {
+  MaintenanceWindow,
+  WindowResource,
+  WindowTimes,
+} from '../../domain/windows/maintenance-window.ts'
+import type { OpeningList } from '../../domain/windows/openings-between.ts'
 import { WindowOpenings } from '../../domain/windows/window-openings.ts'
-import { timestampOrNull } from '../../domain/timestamp.ts'
-import type { MaintenanceWindow as WireWindow } from '../generated/wire.ts'
+import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
+import type { MaintenanceWindow as WireWindow, WindowCalendar, WindowPreview } from '../generated/wire.ts'
 
 /** A queue or cron as it is now. */
 export interface ShownResource {
@@ -38,4 +45,40 @@ export function toWireWindow(
     ends_at: timestampOrNull(endMs),
     next_start_at: timestampOrNull(nextStartMs),
   }
+}
+
+/** A window of the calendar, by its name. */
+export interface ListedWindow extends OpeningList {
+  readonly name: string
+}
+
+export function toWindowCalendar(windows: readonly ListedWindow[]): WindowCalendar {
+  const all = windows.flatMap(({ name, openings }) => openings.map((opening) => ({ name, ...opening })))
+  return {
+    openings: all
+      .toSorted((a, b) => a.startMs - b.startMs || (a.name < b.name ? -1 : 1))
+      .map(({ name, startMs, endMs }) => ({
+        window_id: name,
+        start_at: formatTimestamp(startMs),
+        end_at: formatTimestamp(endMs),
+      })),
+    cut: windows.filter(({ cutMs }) => cutMs !== null).map(({ name }) => name),
+  }
+}
+
+/** @param count of the openings shown, at most */
+export function toWindowPreview(times: WindowTimes, list: OpeningList, count: number): WindowPreview {
+  return {
+    descriptions: times.kind === 'once' ? [] : times.schedules.map(descriptionOf),
+    openings: list.openings.slice(0, count).map(({ startMs, endMs }) => ({
+      start_at: formatTimestamp(startMs),
+      end_at: endMs === list.cutMs ? null : formatTimestamp(endMs),
+    })),
+  }
+}
+
+function descriptionOf(given: Parameters<typeof cronScheduleOf>[0]): string {
+  const schedule = cronScheduleOf(given)
+  if ('problem' in schedule) throw new Error(`a checked schedule cannot be read: ${schedule.problem}`)
+  return describeCron(schedule.expression)
 }

@@ -47,3 +47,13 @@ export const WINDOW_SECONDS_MIN = 60
 export const WINDOW_SECONDS_MAX = 604_800
 export const WINDOW_SCHEDULES_MAX = 10
 export const WINDOW_REASON_CHARACTERS_MAX = 1_024
+
+/** A calendar shows at most this long a span of time. */
+export const WINDOW_CALENDAR_DAYS_MAX = 62
+/** Of each schedule, a calendar looks at no more ticks than this: one an hour for six weeks. */
+export const WINDOW_SCHEDULE_TICKS_MAX = 1_024
+/** Of all schedules together; each costs some 20 µs. */
+export const WINDOW_CALENDAR_TICKS_MAX = 8_192
+/** A preview shows this many openings, of at most so many ticks of each schedule. */
+export const WINDOW_PREVIEW_OPENINGS = 5
+export const WINDOW_PREVIEW_TICKS_MAX = 32

@@ -84,6 +84,7 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
   createCron: '{"name":"n","url":"https://example.com","cron_expression":"0 9 * * *"}',
   editCron: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
   previewCron: '{"cron_expression":"0 9 1 * 1","time_zone":"Europe/Berlin"}',
+  previewWindow: '{"start_at":"2026-12-01T22:00:00Z","end_at":"2026-12-01T23:30:00Z"}',
   testNotifications: '{}',
   createWindow: '{"start_at":"2026-12-01T22:00:00Z","end_at":"2026-12-01T23:30:00Z"}',
   editWindow: '{"reason":"The database moves."}',
@@ -95,7 +96,10 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
 
 const DRY_RUN = '{"action":"purge","filter":{},"dry_run":true}'
 
-const GOOD_SEARCH: Readonly<Record<string, string>> = { deleteAlerts: '?all=true' }
+const GOOD_SEARCH: Readonly<Record<string, string>> = {
+  deleteAlerts: '?all=true',
+  readWindowOpenings: '?after=2026-11-01T00:00:00Z&before=2026-12-01T00:00:00Z',
+}
 
 /** Those whose 429 is one of a quota. */
 const MAKING = new Set(['pushJob', 'createCron', 'duplicateJob', 'replayJob'])
@@ -373,6 +377,7 @@ test('something was walked', () => {
     'pauseCron',
     'pauseQueue',
     'previewCron',
+    'previewWindow',
     'purgeQueue',
     'pushJob',
     'pushJobs',
@@ -390,6 +395,7 @@ test('something was walked', () => {
     'readStatistics',
     'readTeam',
     'readWindow',
+    'readWindowOpenings',
     'replayJob',
     'resumeCron',
     'resumeQueue',

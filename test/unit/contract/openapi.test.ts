@@ -13,7 +13,7 @@ import {
   WINDOW_EDIT_FIELDS,
   WINDOW_FIELDS,
   WINDOW_NAME_CHARACTERS_MAX,
-} from '../../../src/contract/requests/window-request.ts'
+} from '../../../src/contract/requests/windows/window-request.ts'
 import * as windows from '../../../src/domain/windows/maintenance-window.ts'
 import * as alerts from '../../../src/domain/alerts/alert.ts'
 import { CRON_EXPRESSION_CHARACTERS_MAX } from '../../../src/domain/crons/cron-expression.ts'

@@ -57,9 +57,12 @@ import type {
   TokenList,
   UnreadAlerts,
   UpdatedAlerts,
+  WindowCalendar,
   WindowCreate,
   WindowEdit,
   WindowList,
+  WindowPreview,
+  WindowTimes,
 } from './wire.ts'
 import type { JsonText } from '../json-text.ts'
 
@@ -108,6 +111,8 @@ export const OPERATIONS = {
   readWindow: { method: 'GET', path: '/api/maintenance-windows/{window_id}', query: [], hasKey: false },
   editWindow: { method: 'PATCH', path: '/api/maintenance-windows/{window_id}', query: [], hasKey: false },
   deleteWindow: { method: 'DELETE', path: '/api/maintenance-windows/{window_id}', query: [], hasKey: false },
+  readWindowOpenings: { method: 'GET', path: '/api/window-openings', query: ['after', 'before'], hasKey: false },
+  previewWindow: { method: 'POST', path: '/api/window-openings', query: [], hasKey: false },
   readStatistics: { method: 'GET', path: '/api/stats', query: ['since', 'step'], hasKey: false },
   readTeam: { method: 'GET', path: '/api/team', query: [], hasKey: false },
   listBulks: { method: 'GET', path: '/api/bulk', query: ['limit', 'cursor'], hasKey: false },
@@ -596,6 +601,24 @@ export interface Inputs {
     window_id: string | number
   }
   /**
+   * Show when windows are open. The openings of all windows of the team within a span of time, by their start.
+   * What lies beyond the span is cut off. At most 8,192 ticks of all schedules are looked at, and 1,024 of
+   * each.
+   */
+  readWindowOpenings: {
+    /** The begin of the span; ISO 8601 with an offset. */
+    after: string | number
+    /** The end of the span, at most 62 days later. */
+    before: string | number
+  }
+  /**
+   * Preview the openings of a window. The next five openings of a window with these times, and its schedules
+   * in English. Creates nothing.
+   */
+  previewWindow: {
+    body: WindowTimes | JsonText
+  }
+  /**
    * Read the statistics of the team. What happened over time in all queues of the team, those of crons and
    * deleted ones included. Kept by the minute for 7 days, longer than jobs; up to 10 s behind.
    */
@@ -780,6 +803,8 @@ export interface Answers {
   readWindow: MaintenanceWindow
   editWindow: MaintenanceWindow
   deleteWindow: undefined
+  readWindowOpenings: WindowCalendar
+  previewWindow: WindowPreview
   readStatistics: Statistics
   readTeam: Team
   listBulks: BulkList

@@ -1746,6 +1746,62 @@ export interface MaintenanceWindow {
   ends_at: NullableTimestamp
   next_start_at: NullableTimestamp
 }
+/**
+ * Either `start_at` and `end_at`, or `recurring`; `null` counts as absent.
+ */
+export interface WindowTimes {
+  /**
+   * When a window that opens once begins; ISO 8601 with an offset.
+   */
+  start_at?: string | null
+  /**
+   * When it ends; after `start_at`, by at most 366 days.
+   */
+  end_at?: string | null
+  /**
+   * When a recurring window begins, and for how long it lasts.
+   *
+   * @minItems 1
+   * @maxItems 10
+   */
+  recurring?: WindowScheduleInput[] | null
+}
+export interface WindowCalendar {
+  /**
+   * By their start. Openings of one window that overlap or touch are one.
+   */
+  openings: {
+    window_id: string
+    start_at: Timestamp
+    end_at: Timestamp
+  }[]
+  /**
+   * Windows that open too often for all their openings to be listed.
+   *
+   * @maxItems 100
+   */
+  cut: string[]
+}
+export interface WindowPreview {
+  /**
+   * Of each schedule, in English, with a 24-hour clock.
+   *
+   * @maxItems 10
+   */
+  descriptions: string[]
+  /**
+   * The next five; one that is under way begins now. None when a window that opens once is over.
+   *
+   * @maxItems 5
+   */
+  openings: {
+    start_at: Timestamp
+    /**
+     * null = it stays open for longer than is looked ahead.
+     */
+    end_at: Timestamp | null
+  }[]
+}
 export interface WindowList {
   /**
    * @maxItems 1000

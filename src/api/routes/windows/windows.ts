@@ -1,26 +1,30 @@
 import type { Router } from 'express'
-import type { AuditedResource } from '../../domain/access/audit-record.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
-import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
-import { withAudit } from '../audit-trail.ts'
-import { singleProblem } from '../../contract/fields/field-errors.ts'
-import { selectedInvalid } from '../../contract/fields/validation-texts.ts'
-import { readPageQuery } from '../../contract/requests/list-query.ts'
-import { type GivenResource, readNewWindow, readWindowEdit } from '../../contract/requests/window-request.ts'
-import { type ShownResource, toWireWindow } from '../../contract/responses/window-wire.ts'
+import type { AuditedResource } from '../../../domain/access/audit-record.ts'
+import type { AuditLog } from '../../../ports/audit-log.ts'
+import { entityTagHeader, ifMatchOf } from '../../entity-tag.ts'
+import { withAudit } from '../../audit-trail.ts'
+import { singleProblem } from '../../../contract/fields/field-errors.ts'
+import { selectedInvalid } from '../../../contract/fields/validation-texts.ts'
+import { readPageQuery } from '../../../contract/requests/list-query.ts'
+import {
+  type GivenResource,
+  readNewWindow,
+  readWindowEdit,
+} from '../../../contract/requests/windows/window-request.ts'
+import { type ShownResource, toWireWindow } from '../../../contract/responses/window-wire.ts'
 import type {
   MaintenanceWindow,
   WindowResource,
   WindowSettings,
-} from '../../domain/windows/maintenance-window.ts'
-import type { CronStore } from '../../ports/crons.ts'
-import type { QueueStore } from '../../ports/queues.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
-import type { WindowChange, WindowEditor, WindowStore } from '../../ports/windows.ts'
-import { maySeeResource } from '../access/queue-guard.ts'
-import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
-import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
-import type { BodyReader } from '../body-reader.ts'
+} from '../../../domain/windows/maintenance-window.ts'
+import type { CronStore } from '../../../ports/crons.ts'
+import type { QueueStore } from '../../../ports/queues.ts'
+import type { Clock, Logger } from '../../../ports/runtime.ts'
+import type { WindowChange, WindowEditor, WindowStore } from '../../../ports/windows.ts'
+import { maySeeResource } from '../../access/queue-guard.ts'
+import { type CursorBox, sealedPage } from '../../access/sealed-cursors.ts'
+import { answerJson, answerNotFound, answerProblem } from '../../answers.ts'
+import type { BodyReader } from '../../body-reader.ts'
 import {
   acceptedBody,
   answerPage,
@@ -29,7 +33,8 @@ import {
   needsInQueues,
   type TeamRequest,
   withBody,
-} from '../team-routes.ts'
+} from '../../team-routes.ts'
+import { answerOpenings, answerPreview } from './window-openings.ts'
 
 export interface WindowRouteParts {
   readonly cursorBox: CursorBox
@@ -48,6 +53,13 @@ export function createWindowRoutes(parts: WindowRouteParts): Router {
     '/api/maintenance-windows': {
       GET: needsInQueues('read', (context) => list(context, parts)),
       POST: needs('operate', (context) => withBody(context, parts, (body) => create(context, parts, body))),
+    },
+    // A path of its own: a window may have any name.
+    '/api/window-openings': {
+      GET: needsInQueues('read', (context) => answerOpenings(context, parts)),
+      POST: needsInQueues('read', (context) =>
+        withBody(context, parts, (body) => answerPreview(context, parts, body)),
+      ),
     },
     '/api/maintenance-windows/:window_id': {
       GET: needsInQueues('read', async (context) =>

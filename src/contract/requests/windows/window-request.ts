@@ -9,10 +9,10 @@ import {
   type WindowSchedule,
   type WindowSettings,
   type WindowTimes,
-} from '../../domain/windows/maintenance-window.ts'
-import { type FieldReader, isJsonObject, MappedFields } from '../fields/field-reader.ts'
-import { type BodyResult, type JsonFields, readJsonBody } from '../fields/json-body.ts'
-import { refuseUnknownFields } from '../fields/unknown-fields.ts'
+} from '../../../domain/windows/maintenance-window.ts'
+import { type FieldReader, isJsonObject, MappedFields } from '../../fields/field-reader.ts'
+import { type BodyResult, type JsonFields, readJsonBody } from '../../fields/json-body.ts'
+import { refuseUnknownFields } from '../../fields/unknown-fields.ts'
 import {
   mustBeArray,
   mustBeObject,
@@ -22,9 +22,9 @@ import {
   refusedAs,
   required,
   requiredWithout,
-} from '../fields/validation-texts.ts'
-import { readExpression, readTimeZone } from './cron-request.ts'
-import { parseTimestamp } from './run-at.ts'
+} from '../../fields/validation-texts.ts'
+import { readExpression, readTimeZone } from '../cron-request.ts'
+import { parseTimestamp } from '../run-at.ts'
 
 /** The fields of `PATCH /api/maintenance-windows/{id}`, in the order errors are reported. */
 export const WINDOW_EDIT_FIELDS = ['resource', 'start_at', 'end_at', 'recurring', 'action', 'reason'] as const
@@ -116,7 +116,8 @@ function readResource(fields: JsonFields): GivenResource | null | undefined {
   return kind === null || id === null ? null : { kind, id }
 }
 
-function readTimes(fields: JsonFields, current: WindowTimes | null): WindowTimes {
+/** @param current what is kept of what is not given; null = a new window */
+export function readTimes(fields: JsonFields, current: WindowTimes | null): WindowTimes {
   const isOnce = fields.value('start_at') !== undefined || fields.value('end_at') !== undefined
   if (fields.value('recurring') === undefined) {
     const isKept = !isOnce && current !== null && !(current.kind === 'recurring' && fields.has('recurring'))

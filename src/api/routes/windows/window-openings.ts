@@ -1,0 +1,54 @@
+import { readOpeningsQuery, readWindowTimes } from '../../../contract/requests/windows/opening-query.ts'
+import { toWindowCalendar, toWindowPreview } from '../../../contract/responses/window-wire.ts'
+import { WINDOWS_PER_TEAM_MAX } from '../../../domain/limits.ts'
+import {
+  type MaintenanceWindow,
+  WINDOW_CALENDAR_TICKS_MAX,
+  WINDOW_PREVIEW_OPENINGS,
+  WINDOW_PREVIEW_TICKS_MAX,
+  WINDOW_SCHEDULE_TICKS_MAX,
+} from '../../../domain/windows/maintenance-window.ts'
+import { openingsBetween } from '../../../domain/windows/openings-between.ts'
+import type { Clock } from '../../../ports/runtime.ts'
+import type { WindowStore } from '../../../ports/windows.ts'
+import { maySeeResource } from '../../access/queue-guard.ts'
+import { answerJson, answerProblem } from '../../answers.ts'
+import { acceptedBody, type TeamRequest } from '../../team-routes.ts'
+
+interface OpeningParts {
+  readonly windows: WindowStore
+  readonly clock: Clock
+}
+
+/** Answers when the windows of the team are open within a span of time. */
+export async function answerOpenings(context: TeamRequest, { windows }: OpeningParts): Promise<void> {
+  const { team, principal, search, response } = context
+  const query = readOpeningsQuery(search)
+  if (query.kind === 'invalid') return answerProblem(response, query.problem)
+  const page = await windows.list({ team, limit: WINDOWS_PER_TEAM_MAX, cursor: null })
+  if (page === 'bad_cursor') throw new Error('a first page has no cursor')
+  const shown = page.windows.filter(({ resource }) => maySeeResource(principal, resource))
+  const schedules = shown.reduce((sum, window) => sum + schedulesOf(window), 0)
+  const ticksMax = Math.min(
+    WINDOW_SCHEDULE_TICKS_MAX,
+    Math.floor(WINDOW_CALENDAR_TICKS_MAX / Math.max(1, schedules)),
+  )
+  const listed = shown.map(({ name, times }) => ({
+    name,
+    ...openingsBetween(times, { ...query.value, ticksMax }),
+  }))
+  answerJson(response, 200, JSON.stringify(toWindowCalendar(listed)))
+}
+
+function schedulesOf({ times }: MaintenanceWindow): number {
+  return times.kind === 'once' ? 0 : times.schedules.length
+}
+
+/** Answers when a window of these times would be open next. */
+export function answerPreview(context: TeamRequest, { clock }: OpeningParts, body: Buffer): void {
+  const times = acceptedBody(context, readWindowTimes(body))
+  if (times === null) return
+  const span = { fromMs: clock.wallMs(), untilMs: Infinity, ticksMax: WINDOW_PREVIEW_TICKS_MAX }
+  const preview = toWindowPreview(times, openingsBetween(times, span), WINDOW_PREVIEW_OPENINGS)
+  answerJson(context.response, 200, JSON.stringify(preview))
+}

@@ -1,0 +1,62 @@
+import { cronScheduleOf } from '../crons/cron.ts'
+import type { WindowTimes } from './maintenance-window.ts'
+
+/** Unix ms; it begins at the start and is over at the end. */
+export interface Opening {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+export interface OpeningList {
+  /** In the order of time; those that overlap or touch are one. */
+  readonly openings: readonly Opening[]
+  /** Only up to this time all openings are known, since its schedules tick too often; null = all of the span. */
+  readonly cutMs: number | null
+}
+
+/** The span that is looked at; what lies beyond it is cut off the openings. */
+export interface OpeningSpan {
+  readonly fromMs: number
+  /** Infinity = as far as `ticksMax` leads. */
+  readonly untilMs: number
+  /** Of each schedule, at most so many ticks are looked at. */
+  readonly ticksMax: number
+}
+
+/** The openings of a window within a span of time, as WindowOpenings finds them one by one. */
+export function openingsBetween(times: WindowTimes, span: OpeningSpan): OpeningList {
+  if (times.kind === 'once') return { openings: within([times], span), cutMs: null }
+  const { fromMs, untilMs, ticksMax } = span
+  let cutMs: number | null = null
+  const openings = times.schedules.flatMap(({ durationSeconds, ...given }) => {
+    const schedule = cronScheduleOf(given)
+    // Opens nothing, as everywhere.
+    if ('problem' in schedule) return []
+    const durationMs = durationSeconds * 1000
+    const ticks = schedule.between(fromMs - durationMs, untilMs - 1, ticksMax)
+    const lastMs = ticks.at(-1)
+    if (ticks.length === ticksMax && lastMs !== undefined) cutMs = Math.min(cutMs ?? Infinity, lastMs)
+    return ticks.map((startMs) => ({ startMs, endMs: startMs + durationMs }))
+  })
+  const knownMs = cutMs === null ? untilMs : Math.max(fromMs, cutMs)
+  return { openings: within(joined(openings), { fromMs, untilMs: knownMs }), cutMs }
+}
+
+function joined(openings: readonly Opening[]): Opening[] {
+  const whole: Opening[] = []
+  for (const opening of openings.toSorted((a, b) => a.startMs - b.startMs)) {
+    const last = whole.at(-1)
+    if (last === undefined || opening.startMs > last.endMs) whole.push(opening)
+    else whole[whole.length - 1] = { ...last, endMs: Math.max(last.endMs, opening.endMs) }
+  }
+  return whole
+}
+
+function within(
+  openings: readonly Opening[],
+  { fromMs, untilMs }: Pick<OpeningSpan, 'fromMs' | 'untilMs'>,
+): Opening[] {
+  return openings
+    .map(({ startMs, endMs }) => ({ startMs: Math.max(startMs, fromMs), endMs: Math.min(endMs, untilMs) }))
+    .filter(({ startMs, endMs }) => startMs < endMs)
+}
