@@ -23,3 +23,16 @@ export function useMayBulk(): boolean {
   const { may, queues } = useMe()
   return may.operate && queues === null
 }
+
+/** Answered to nobody who is limited to some queues, because they tell of the whole team. */
+const OF_THE_TEAM: ReadonlySet<string> = new Set([
+  ...['countAlerts', 'listAuditRecords', 'listBulks', 'listSigningSecrets'],
+  ...['readBulk', 'readStatistics', 'readTeam'],
+])
+
+/** Whether an operation that reads is worth asking: a refusal of it would only fill the console. */
+export function useMayRead(operation: string): boolean {
+  const me = useContext(MeContext)
+  if (me === null || operation === 'readMe') return true
+  return me.may.read && (me.queues === null || !OF_THE_TEAM.has(operation))
+}

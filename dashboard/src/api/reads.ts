@@ -9,6 +9,7 @@ import { ApiError, type Answers, type Inputs } from '../../../clients/typescript
 import { api } from './client.ts'
 import { isHinted } from './hints.ts'
 import { liveState, useLiveState } from './live.ts'
+import { useMayRead } from './me.ts'
 
 /** Operations that only read. */
 export type ReadName = Extract<keyof Answers, `${'list' | 'read' | 'count'}${string}`>
@@ -66,7 +67,7 @@ export function useRead<Name extends ReadName>(
   return useQuery({
     queryKey: [name, input],
     queryFn: ({ signal }) => call(name, input, signal),
-    enabled: isWanted,
+    enabled: useMayRead(name) && isWanted,
     ...useWhileLive(isLive, everyMs),
     placeholderData: keepPreviousData,
   }) as UseQueryResult<Answers[Name]>
@@ -84,7 +85,7 @@ export function usePages<Name extends ListName>(
       call(name, { ...input, ...(pageParam !== null && { cursor: pageParam }) } as InputOf<Name>, signal),
     initialPageParam: from,
     getNextPageParam: (page: Answers[Name]) => (page as { next_cursor: string | null }).next_cursor,
-    enabled: isWanted,
+    enabled: useMayRead(name) && isWanted,
     ...useWhileLive(isLive, everyMs),
     placeholderData: keepPreviousData,
   })

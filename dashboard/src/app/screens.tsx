@@ -1,7 +1,9 @@
 import { lazy, Route, Router } from 'preact-iso'
+import { useMe } from '../api/me.ts'
 import { Empty } from '../ui/empty.tsx'
-import { Page } from '../ui/page.tsx'
+import { Page, Panel } from '../ui/page.tsx'
 import { at } from './paths.ts'
+import { useRefusal } from './refusal.ts'
 
 const Overview = lazy(() => import('../features/overview/overview.tsx').then((one) => one.Overview))
 const QueueList = lazy(() => import('../features/queues/queue-list.tsx').then((one) => one.QueueList))
@@ -29,6 +31,8 @@ const AuditLog = lazy(() => import('../features/audit/audit-log.tsx').then((one)
 
 /** Each screen is read when it is first shown. Parts of a path are `params` of `useRoute`. */
 export function Screens() {
+  const refusal = useRefusal()
+  if (refusal !== null) return <Refused {...refusal} />
   return (
     <Router>
       <Route path={at('/')} component={Overview} />
@@ -59,6 +63,24 @@ function Absent() {
       <Empty icon="search" title="There is no such page">
         <a href={at('/')}>To the overview</a>
       </Empty>
+    </Page>
+  )
+}
+
+function Refused({ title, reason }: { readonly title: string; readonly reason: string }) {
+  const { may } = useMe()
+  return (
+    <Page title={title}>
+      <Panel>
+        <Empty icon="key" title="You may not see this">
+          <p>{reason}</p>
+          {may.read ? (
+            <a href={at('/queues')}>To your queues</a>
+          ) : (
+            may.push && <a href={at('/send')}>Send a job</a>
+          )}
+        </Empty>
+      </Panel>
     </Page>
   )
 }
