@@ -10,8 +10,8 @@ import {
   enter,
   faultsOf,
   openDashboard,
+  show,
   ALL_LOOKS,
-  settled,
   whyNoBrowser,
 } from './support/browser.ts'
 import { addressOf, routesOfScreens } from './support/screens.ts'
@@ -32,6 +32,7 @@ const SCREENS: Readonly<Record<string, readonly [title: RegExp, full: string, em
   '/crons': [/^Crons$/, '', ''],
   '/crons/:cron_id': [/poll-stock|Cron/, '', ''],
   '/alerts': [/^Alerts$/, '', ''],
+  '/alerts/:alert_id': [/Alert|Failure/, '', ''],
   '/maintenance': [/^Maintenance$/, '', ''],
   '/notifications': [/^Notifications$/, '', ''],
   '/access': [/^Access$/, '', ''],
@@ -80,7 +81,10 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     })
 
     test('shows that there is nothing', async () => {
-      await show(empty, addressOf(route, { queue_id: 999, job_id: 999, bulk_id: 999, cron_id: 999 }))
+      await show(
+        empty,
+        addressOf(route, { queue_id: 999, job_id: 999, bulk_id: 999, cron_id: 999, alert_id: 999 }),
+      )
       await shows(empty, ofNobody)
       expect(await faultsOf(empty)).toEqual([])
     })
@@ -101,11 +105,6 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await enter(page, shop.token)
   })
 })
-
-async function show(page: Page, path: string): Promise<void> {
-  await page.goto(new URL(path, page.url()).href)
-  await settled(page)
-}
 
 /** @param text '' = the screen is not filled yet */
 async function shows(page: Page, text: string): Promise<void> {

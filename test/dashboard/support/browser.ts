@@ -53,7 +53,7 @@ export async function openDashboard(url: string): Promise<Dashboard> {
   let reports: string[] = []
   const onConsole = (message: ConsoleMessage): void => {
     const isBad = message.type() === 'error' || message.type() === 'warning'
-    if (isBad && !REFUSED.test(message.text())) reports.push(message.text())
+    if (isBad && !REFUSED.test(message.text())) reports.push(`${message.text()} ${message.location().url}`)
   }
   const watch = async (context: BrowserContext): Promise<void> => {
     await context.addInitScript(TELL_VIOLATIONS)
@@ -98,8 +98,9 @@ export async function enter(page: Page, token: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Screens' }).waitFor()
 }
 
-/** Resolves when the screen of an address shows what it read, or that it could not. */
-export async function settled(page: Page): Promise<void> {
+/** Opens another address, and resolves when its screen shows what it read, or that it could not. */
+export async function show(page: Page, path: string): Promise<void> {
+  await page.goto(new URL(path, page.url()).href)
   await page.locator('main h1').first().waitFor()
   await page.locator('main .loading').first().waitFor({ state: 'detached' })
 }

@@ -16,7 +16,7 @@ export interface Shop {
   readonly client: ApiClient
   readonly targets: ShopTargets
   /** What the parameters of addresses stand for. */
-  readonly ids: Readonly<Record<'queue_id' | 'job_id' | 'bulk_id' | 'cron_id', number | string>>
+  readonly ids: Readonly<Record<'queue_id' | 'job_id' | 'bulk_id' | 'cron_id' | 'alert_id', number | string>>
 }
 
 const DAY_MS = 86_400_000
@@ -36,7 +36,11 @@ export async function openShop(world: StandaloneWorld): Promise<Shop> {
   await until('the shop has its dead letters', async () => (await deadLetters(client)) >= 23)
   const bulk = await mend(client)
   await openWindows(client, stubborn.queue_id)
-  const ids = { queue_id: stubborn.queue_id, job_id: stubborn.job_id, bulk_id: bulk, cron_id: cron }
+  const alert = await until('the shop has an alert', () => newestAlert(client))
+  const ids = {
+    ...{ queue_id: stubborn.queue_id, job_id: stubborn.job_id },
+    ...{ bulk_id: bulk, cron_id: cron, alert_id: alert },
+  }
   return { url, folder, token, client, targets, ids }
 }
 
@@ -132,6 +136,13 @@ async function openWindows(client: ApiClient, queueId: number): Promise<void> {
   ]) {
     await expected(client.send('POST', '/api/maintenance-windows', window))
   }
+}
+
+async function newestAlert(client: ApiClient): Promise<number | null> {
+  const { alerts } = await expected(
+    client.send<{ alerts: ReadonlyArray<{ id: number }> }>('GET', '/api/alerts?limit=1'),
+  )
+  return alerts[0]?.id ?? null
 }
 
 async function deadLetters(client: ApiClient): Promise<number> {
