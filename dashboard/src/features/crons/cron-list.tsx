@@ -127,7 +127,11 @@ const COLUMNS: ReadonlyArray<Column<CronSummary>> = [
   { head: 'Last run', cell: LastRun },
 ]
 
-const ACTIONS: Column<CronSummary> = { head: '', align: 'end', cell: (cron) => <CronMenu cron={cron} /> }
+const ACTIONS: Column<CronSummary> = {
+  head: 'Actions',
+  align: 'end',
+  cell: (cron) => <CronMenu cron={cron} />,
+}
 
 function LastRun({ last_run: run, consecutive_failures: failures }: CronSummary) {
   if (run === null) return <span class="soft">not yet</span>

@@ -1,37 +1,19 @@
 import type { Cron, CronEdit } from '../../../../../clients/typescript/src/client.ts'
 import { readLines, toLines } from '../../../format/lines.ts'
 
-/** The settings of a cron as they are typed. */
-export type CronDraft = Readonly<Record<CronField, string>>
-
-/** In the API's order. */
-export const CRON_FIELDS = [
-  ...['name', 'url', 'method', 'headers', 'payload', 'callback_url', 'cron_expression', 'timeout_seconds'],
-  ...['alert_threshold', 'success_assertions', 'time_zone', 'concurrency_policy', 'missed_run_policy'],
-  ...['starting_deadline_seconds', 'jitter_seconds', 'queue'],
-] as const satisfies ReadonlyArray<keyof CronEdit>
-export type CronField = (typeof CRON_FIELDS)[number]
-
-/** Without a value they are taken out; others need one. */
-const REMOVABLE: ReadonlySet<string> = new Set<CronField>([
-  'payload',
-  'callback_url',
-  'starting_deadline_seconds',
-  'queue',
-])
-const NUMBERS: ReadonlySet<string> = new Set<CronField>([
-  'timeout_seconds',
-  'alert_threshold',
-  'starting_deadline_seconds',
-  'jitter_seconds',
-])
-
-export const NEW_CRON: CronDraft = {
+/** The settings of a cron as they are typed, in the API's order. What is empty here may stay empty. */
+export const NEW_CRON = {
   ...{ name: '', url: '', method: 'POST', headers: '', payload: '', callback_url: '' },
   ...{ cron_expression: '', timeout_seconds: '30', alert_threshold: '1', success_assertions: '' },
   ...{ time_zone: 'UTC', concurrency_policy: 'allow', missed_run_policy: 'latest' },
   ...{ starting_deadline_seconds: '', jitter_seconds: '0', queue: '' },
-}
+} as const satisfies Readonly<Partial<Record<keyof CronEdit, string>>>
+
+export type CronField = keyof typeof NEW_CRON
+export type CronDraft = Readonly<Record<CronField, string>>
+
+const CRON_FIELDS = Object.keys(NEW_CRON) as CronField[]
+const IS_NUMBER = /_(?:seconds|threshold)$/
 
 export function draftOf(cron: Cron): CronDraft {
   const texts = CRON_FIELDS.map((name): [CronField, string] => {
@@ -75,9 +57,9 @@ function valueOf(name: CronField, text: string): Value {
   if (name === 'success_assertions') return { value: assertionsIn(text), mistake: null }
   // A payload may be white space.
   const given = name === 'payload' ? text : text.trim()
-  if (given === '' && REMOVABLE.has(name)) return { value: null, mistake: null }
+  if (given === '' && NEW_CRON[name] === '') return { value: null, mistake: null }
   // What is no number goes as it is: the server says what it should be.
-  return { value: NUMBERS.has(name) && /^\d+$/.test(given) ? Number(given) : given, mistake: null }
+  return { value: IS_NUMBER.test(name) && /^\d+$/.test(given) ? Number(given) : given, mistake: null }
 }
 
 /** `type: value`, one a line; the server judges both. */

@@ -3,6 +3,7 @@ import type { Cron } from '../../../../../clients/typescript/src/client.ts'
 import { useCronPreview } from '../../../api/cron-preview.ts'
 import { dayOfChange, nextClockChange, weekdayOf } from '../../../format/clock-changes.ts'
 import { fromLocalInput } from '../../../format/local-input.ts'
+import { isTimeZone } from '../../../preferences/time-zone.ts'
 import { Fault, Loading } from '../../../ui/empty.tsx'
 import { Panel } from '../../../ui/page.tsx'
 import { useNow, useZone } from '../../../ui/time.tsx'
@@ -21,7 +22,8 @@ const AROUND = 5
 export function NextRuns({ schedule, count }: { readonly schedule: Schedule; readonly count: number }) {
   const { cron_expression, time_zone } = schedule
   const preview = useCronPreview({ cron_expression, time_zone, count: count + SPARE })
-  const zones = useZones(time_zone)
+  // While another zone is asked about, what is shown is of the one before.
+  const zones = useZones(preview.data?.time_zone ?? 'UTC')
   const nowMs = useNow()
   const ticks = msOf(preview.data?.next_runs)
     .filter((at) => at > nowMs)
@@ -39,7 +41,10 @@ export function NextRuns({ schedule, count }: { readonly schedule: Schedule; rea
 export function AtClockChange({ schedule }: { readonly schedule: Schedule }) {
   const { cron_expression, time_zone: zone } = schedule
   const today = Math.floor(useNow() / DAY_MS)
-  const change = useMemo(() => nextClockChange(today * DAY_MS, zone), [today, zone])
+  const change = useMemo(
+    () => (isTimeZone(zone) ? nextClockChange(today * DAY_MS, zone) : null),
+    [today, zone],
+  )
   const day = change === null ? '' : dayOfChange(change)
   // Where the day begins with the change, its own midnight is not there.
   const startMs =
@@ -66,10 +71,11 @@ export function AtClockChange({ schedule }: { readonly schedule: Schedule }) {
   )
 }
 
-/** The cron's, and the viewer's if it is another. */
+/** The cron's, and the viewer's if it is another. A browser may not know each zone of the server. */
 function useZones(own: string): readonly string[] {
+  const known = isTimeZone(own) ? own : 'UTC'
   const viewers = useZone()
-  return viewers === own ? [own] : [own, viewers]
+  return viewers === known ? [known] : [known, viewers]
 }
 
 function msOf(stamps: readonly string[] = []): number[] {

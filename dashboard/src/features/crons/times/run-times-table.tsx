@@ -19,7 +19,7 @@ export function RunTable({
   readonly isOneDay?: boolean
 }) {
   return (
-    <div class="table-frame">
+    <div class="table-frame" tabIndex={0} role="region" aria-label={caption}>
       <table class="table run-times">
         <caption class="visually-hidden">{caption}</caption>
         <thead>
@@ -27,7 +27,9 @@ export function RunTable({
             {zones.map((zone, index) => (
               <th key={zone} scope="col">
                 {zone}
-                <small>{index === 0 ? 'the cron’s' : 'yours'}</small>
+                <small>
+                  {index > 0 ? 'yours' : zones.length > 1 ? 'the cron’s' : 'the cron’s and yours'}
+                </small>
               </th>
             ))}
             {!isOneDay && (
