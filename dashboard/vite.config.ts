@@ -13,15 +13,16 @@ export default defineConfig({
     target: 'es2023',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // A chunk for each area of the dashboard, and one of what they share: many small ones compress worse.
+    // The first view with what all screens share, and the other screens: many small chunks compress worse.
     rolldownOptions: {
       output: {
         codeSplitting: {
           groups: [
-            { name: 'shared', test: /dashboard\/src\/(api|format|preferences|ui)\// },
-            { name: 'jobs', test: /features\/(bulk|chain|dead-letters|jobs|send)\// },
-            { name: 'resources', test: /features\/(crons|overview|queues|statistics)\// },
-            { name: 'team', test: /features\/(access|alerts|audit|maintenance|notifications)\// },
+            {
+              name: 'shared',
+              test: /dashboard\/src\/(api|format|preferences|ui|app\/(paths|url-query)|features\/(overview|statistics)\/)/,
+            },
+            { name: 'screens', test: /features\/(?!login)/ },
           ],
         },
       },
