@@ -110,6 +110,7 @@ const COLUMNS: ReadonlyArray<Column<CronSummary>> = [
   { head: 'State', cell: (cron) => <CronBadge cron={cron} /> },
   {
     head: 'Schedule',
+    isExtra: true,
     cell: ({ description, cron_expression: expression, time_zone: zone }) => (
       <div class="cron-schedule">
         <span title={description}>{description}</span>
