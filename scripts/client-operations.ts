@@ -19,7 +19,7 @@ interface Operation {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly JsonValue[]
-  readonly requestBody?: { readonly content: Content }
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, JsonValue>>
 }
 
@@ -91,7 +91,7 @@ class Reader {
     if (new Set(fields).size < fields.length) throw new Error(`${id} has two inputs of one name.`)
     const inputs = [
       ...named.map((one) => this.#field(one)),
-      ...(operation.requestBody === undefined ? [] : [this.#body(operation.requestBody.content)]),
+      ...(operation.requestBody === undefined ? [] : [this.#body(operation.requestBody)]),
       ...(hasKey
         ? ['    /** A repeated key gets the first answer. */\n    idempotency_key?: string | undefined\n']
         : []),
@@ -117,8 +117,9 @@ class Reader {
       : `${remark}    ${name}?: ${type} | undefined\n`
   }
 
-  #body(content: Content): string {
-    return `    body: ${this.#contentType(content)} | JsonText\n`
+  #body({ required = false, content }: NonNullable<Operation['requestBody']>): string {
+    const type = `${this.#contentType(content)} | JsonText`
+    return required ? `    body: ${type}\n` : `    body?: ${type} | undefined\n`
   }
 
   #answerOf({ responses }: Operation): string {

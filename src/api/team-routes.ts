@@ -116,6 +116,11 @@ export async function withId<T>(
   return Number.isSafeInteger(id) ? find(id) : null
 }
 
+/** Whether there is a body, where it may be left out. */
+export function hasBody({ request: { headers } }: TeamExchange): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
 /** Reads the body, then calls `handle`; what it throws is answered as a fault. */
 export function withBody(
   context: TeamRequest,

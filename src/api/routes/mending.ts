@@ -31,7 +31,7 @@ import {
   quotaRefusal,
   scheduledFields,
 } from '../pushes/push-answers.ts'
-import { acceptedBody, type TeamRequest, withBody } from '../team-routes.ts'
+import { acceptedBody, hasBody, type TeamRequest, withBody } from '../team-routes.ts'
 
 export interface MendingParts {
   readonly jobs: JobStore
@@ -186,10 +186,6 @@ function withChange(
     if (isElsewhere) return answerError(context.response, 403, forbiddenText('payloads'))
     await handle(change)
   })
-}
-
-function hasBody({ request: { headers } }: TeamRequest): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
 function answerMade({ team, response }: TeamRequest, made: RemadeJob, parts: MendingParts): void {

@@ -1,15 +1,21 @@
 import type { Router } from 'express'
 import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
+import { type QueueStopKind, stopIn } from '../../domain/queue-stop.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import { editAmongOthers, entityTagHeader } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import { type Page, readQueueListQuery } from '../../contract/requests/list-query.ts'
-import { readQueueEdit } from '../../contract/requests/queue-edit.ts'
-import { toEditedQueue, toWireQueue } from '../../contract/responses/queue-wire.ts'
+import { readQueueEdit, readQueueStop } from '../../contract/requests/queue-edit.ts'
+import {
+  type ShownStop,
+  toEditedQueue,
+  toQueueState,
+  toWireQueue,
+} from '../../contract/responses/queue-wire.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import type { ManagedBy } from '../../domain/managed-by.ts'
-import type { Queue, QueueEditor, QueueStore } from '../../ports/queues.ts'
+import type { Queue, QueueEditor, QueueStats, QueueStore } from '../../ports/queues.ts'
 import type { ManagedResources } from '../../ports/settings.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { newQueueManifest, nameOfPushedQueue } from '../../resources/manifests/queue-manifest.ts'
@@ -20,6 +26,7 @@ import {
   acceptedBody,
   answerPage,
   createTeamRouter,
+  hasBody,
   needsInQueues,
   type TeamRequest,
   withBody,
@@ -29,6 +36,7 @@ import {
 export interface QueueRouteParts {
   readonly cursorBox: CursorBox
   readonly queues: QueueStore
+  readonly queueStats: Pick<QueueStats, 'count'>
   readonly editor: QueueEditor
   readonly managed: ManagedResources
   readonly auditLog: AuditLog
@@ -52,13 +60,16 @@ export function createQueueRoutes(parts: QueueRouteParts): Router {
     '/api/queues/:queue_id/manifest': {
       GET: needsInQueues('read', (context) => readManifest(context, parts)),
     },
+    '/api/queues/:queue_id/state': {
+      GET: needsInQueues('read', (context) => readState(context, parts)),
+    },
     '/api/queues/:queue_id/pause': {
-      POST: needsInQueues('operate', (context) => setActive(context, parts, false)),
+      POST: needsInQueues('operate', (context) => stop(context, parts, 'pause')),
     },
-    '/api/queues/:queue_id/drain': { POST: needsInQueues('operate', (context) => drain(context, parts)) },
-    '/api/queues/:queue_id/resume': {
-      POST: needsInQueues('operate', (context) => setActive(context, parts, true)),
+    '/api/queues/:queue_id/drain': {
+      POST: needsInQueues('operate', (context) => stop(context, parts, 'drain')),
     },
+    '/api/queues/:queue_id/resume': { POST: needsInQueues('operate', (context) => resume(context, parts)) },
   })
 }
 
@@ -98,24 +109,37 @@ async function edit(context: TeamRequest, parts: QueueRouteParts, body: Buffer):
   answerQueue(context, parts, await changed(context, parts, { action: 'edit', change }), toEditedQueue)
 }
 
-async function setActive(context: TeamRequest, parts: QueueRouteParts, isActive: boolean): Promise<void> {
-  const action = isActive ? 'resume' : 'pause'
-  const change = isActive ? { isActive, isDraining: false } : { isActive }
-  answerQueue(context, parts, await changed(context, parts, { action, change }))
+const STOPPED = { pause: { isActive: false }, drain: { isDraining: true } } as const
+
+/** The body is optional. */
+function stop(context: TeamRequest, parts: QueueRouteParts, kind: QueueStopKind): Promise<void> | void {
+  const run = async (reason: string | null): Promise<void> => {
+    const wanted = { action: kind, change: STOPPED[kind], reason }
+    answerQueue(context, parts, await changed(context, parts, wanted))
+  }
+  if (!hasBody(context)) return run(null)
+  withBody(context, parts, async (body) => {
+    const given = acceptedBody(context, readQueueStop(body))
+    if (given !== null) await run(given.reason)
+  })
 }
 
-async function drain(context: TeamRequest, parts: QueueRouteParts): Promise<void> {
-  answerQueue(
-    context,
-    parts,
-    await changed(context, parts, { action: 'drain', change: { isDraining: true } }),
-  )
+async function resume(context: TeamRequest, parts: QueueRouteParts): Promise<void> {
+  const wanted = { action: 'resume', change: { isActive: true, isDraining: false } } as const
+  answerQueue(context, parts, await changed(context, parts, wanted))
+}
+
+interface WantedEdit {
+  readonly action: AuditedAction
+  readonly change: Partial<QueueSettings>
+  /** Why, for the audit log. */
+  readonly reason?: string | null
 }
 
 function changed(
   context: TeamRequest,
   { queues, editor, auditLog }: QueueRouteParts,
-  { action, change }: { readonly action: AuditedAction; readonly change: Partial<QueueSettings> },
+  { action, change, reason = null }: WantedEdit,
 ): Promise<Queue | null> {
   const { team } = context
   return withId(context, 'queue_id', async (id) => {
@@ -134,7 +158,13 @@ function changed(
           },
           (check) => editor.edit(team, id, change, check),
         ),
-      endOf: (queue) => (queue === null ? null : { before: toWireQueue(before), after: toWireQueue(queue) }),
+      endOf: (queue) =>
+        queue === null
+          ? null
+          : {
+              before: toWireQueue(before),
+              after: { ...toWireQueue(queue), ...(reason !== null && { reason }) },
+            },
     })
   })
 }
@@ -175,6 +205,37 @@ async function readManifest(context: TeamRequest, { queues, managed }: QueueRout
   if (queue === null) return answerNotFound(response)
   const name = managed.ofQueue(team, queue.name)?.name ?? nameOfPushedQueue(queue.name)
   answerJson(response, 200, JSON.stringify({ manifest: newQueueManifest({ name, namespace: team }, queue) }))
+}
+
+/** Entries about one queue that are looked through for who has stopped it. */
+const STOP_ENTRIES_MAX = 100
+
+async function readState(context: TeamRequest, parts: QueueRouteParts): Promise<void> {
+  const { team, response } = context
+  const queue = await withId(context, 'queue_id', (id) => parts.queues.get(team, id))
+  if (queue === null) return answerNotFound(response)
+  const { isActive, isDraining } = queue.settings
+  const [[entry], stopOf] = await Promise.all([
+    parts.queueStats.count([{ team, name: queue.name }]),
+    isActive && !isDraining ? (): ShownStop => null : readStops(parts, queue),
+  ])
+  const stops = {
+    pause: isActive ? undefined : stopOf('pause'),
+    drain: isDraining ? stopOf('drain') : undefined,
+  }
+  answerJson(response, 200, JSON.stringify(toQueueState(stops, entry?.oldestReadyMs ?? null)))
+}
+
+async function readStops(
+  { auditLog }: QueueRouteParts,
+  { team, name }: Queue,
+): Promise<(kind: QueueStopKind) => ShownStop> {
+  const nothing = { actor: null, action: null, afterMs: null, beforeMs: null }
+  const page = await auditLog.list({
+    ...{ team, limit: STOP_ENTRIES_MAX, cursor: null },
+    filter: { ...nothing, resourceKind: 'queue', resource: name },
+  })
+  return (kind) => (page === 'bad_cursor' ? null : stopIn(page.records, kind))
 }
 
 function managedByOf({ managed }: QueueRouteParts, { team, name }: Queue): ManagedBy | null {

@@ -21,6 +21,17 @@ const QUEUE_FIELDS: ReadonlySet<string> = new Set([
   'strict_parallelism',
 ])
 
+/** No longer than a value of the audit log, which keeps it. */
+export const STOP_REASON_CHARACTERS_MAX = 200
+const STOP_FIELDS: ReadonlySet<string> = new Set(['reason'])
+
+/** Checks the body of a pause or a drain. Never throws. */
+export function readQueueStop(body: Buffer): BodyResult<{ readonly reason: string | null }> {
+  return readJsonBody(body, STOP_FIELDS, (fields) => ({
+    reason: fields.text('reason', STOP_REASON_CHARACTERS_MAX),
+  }))
+}
+
 /** Checks the body of an edit. Only fields that were given are in the result. Never throws. */
 export function readQueueEdit(body: Buffer): BodyResult<Partial<QueueSettings>> {
   return readJsonBody(body, QUEUE_FIELDS, (fields) => {

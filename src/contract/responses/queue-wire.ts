@@ -1,7 +1,9 @@
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { ManagedBy } from '../../domain/managed-by.ts'
+import type { QueueStop } from '../../domain/queue-stop.ts'
+import { formatTimestamp } from '../../domain/timestamp.ts'
 import { assertionWarnings } from '../fields/assertion-fields.ts'
-import type { EditedQueue, Queue as WireQueue, QueueCounts } from '../generated/wire.ts'
+import type { EditedQueue, Queue as WireQueue, QueueCounts, QueueState } from '../generated/wire.ts'
 
 /** As in the port, without the team. */
 export interface ShownQueue {
@@ -41,4 +43,24 @@ export function toWireQueue(queue: ShownQueue, managedBy: ManagedBy | null = nul
 /** With warnings about settings that are stored but cannot work. */
 export function toEditedQueue(queue: ShownQueue, managedBy: ManagedBy | null = null): EditedQueue {
   return { ...toWireQueue(queue, managedBy), warnings: assertionWarnings(queue.settings.successAssertions) }
+}
+
+/** undefined = it is not stopped so, null = nobody knows who has done it. */
+export type ShownStop = QueueStop | null | undefined
+
+export function toQueueState(
+  stops: { readonly pause: ShownStop; readonly drain: ShownStop },
+  oldestReadyMs: number | null,
+): QueueState {
+  return {
+    paused: toWireStop(stops.pause),
+    draining: toWireStop(stops.drain),
+    oldest_ready_seconds: oldestReadyMs === null ? null : Math.floor(oldestReadyMs / 1_000),
+  }
+}
+
+function toWireStop(stop: ShownStop): QueueState['paused'] {
+  if (stop === undefined) return null
+  if (stop === null) return { at: null, by: null, via: null, reason: null }
+  return { at: formatTimestamp(stop.atMs), by: stop.by, via: stop.via, reason: stop.reason }
 }

@@ -21,6 +21,7 @@ import { takeRate } from '../../redis/access/take-rate.ts'
 import { LastUses } from '../../redis/access/last-uses.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import type { SecretBox } from '../../redis/control/secret-box.ts'
+import { createQueueStats } from '../../redis/queues/queue-stats.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createBulkStore } from '../../redis/bulk/bulk-store.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
@@ -107,9 +108,8 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     auditLog: createAuditLog(engine),
     ...{ sessions: createSessionStore(engine), loginCodes: createLoginCodes(engine) },
     deliveries: createDeliveryReader(engine, compiled),
-    queues: options.queues,
-    editor: options.editor,
-    managed: options.managed ?? NOTHING_MANAGED,
+    ...{ queues: options.queues, queueStats: createQueueStats(engine) },
+    ...{ editor: options.editor, managed: options.managed ?? NOTHING_MANAGED },
     windows: options.windows,
     windowEditor: options.windowEditor,
     ...explaining(engine, options.windows, quotasOf),

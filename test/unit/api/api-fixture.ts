@@ -295,6 +295,9 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
       apply: () => Promise.resolve({ queueId: 7 }),
       remove: () => Promise.resolve('removed'),
     },
+    queueStats: {
+      count: () => Promise.resolve([{ ...aQueue(), oldestReadyMs: 41_500, lastFailure: null }]),
+    },
     editor: {
       edit: (team, id, edit) => Promise.resolve(team === 'default' && id === 7 ? aQueue(edit) : null),
       remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),

@@ -79,6 +79,8 @@ const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
 const GOOD_BODY: Readonly<Record<string, string>> = {
   duplicateJob: '{"delay":60}',
   replayJob: '{"tags":null}',
+  pauseQueue: '{"reason":"It moves."}',
+  drainQueue: '{"reason":null}',
   pushJobs: '{"jobs":[{"queue":"q","url":"https://example.com"}]}',
   pushJob: '{"queue":"q","url":"https://example.com"}',
   createCron: '{"name":"n","url":"https://example.com","cron_expression":"0 9 * * *"}',
@@ -390,6 +392,7 @@ test('something was walked', () => {
     'readMe',
     'readQueue',
     'readQueueManifest',
+    'readQueueState',
     'readQueueStatistics',
     'readSession',
     'readStatistics',
