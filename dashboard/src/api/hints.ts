@@ -12,6 +12,7 @@ const KINDS: Readonly<Partial<Record<keyof Answers, readonly Kind[]>>> = {
   readJob: ['jobs'],
   listQueues: ['jobs', 'queues'],
   readQueue: ['jobs', 'queues'],
+  readQueueState: ['jobs', 'queues', 'audit'],
   readQueueStatistics: ['jobs'],
   readStatistics: ['jobs'],
   listCrons: ['jobs', 'crons'],

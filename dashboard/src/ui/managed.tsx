@@ -4,9 +4,8 @@ import { Badge } from './badge.tsx'
 import { Code } from './code.tsx'
 import { Dialog } from './dialog.tsx'
 import { Loading, Fault } from './empty.tsx'
-import './managed.css'
-import { Icon } from './icon.tsx'
 import { managerText, whyNoEdit } from './managed-text.ts'
+import { Notice } from './notice.tsx'
 
 /** Beside the title of what has a manifest elsewhere; nothing for what has none. */
 export function ManagedBadge({ by }: { readonly by: ManagedBy }) {
@@ -17,16 +16,13 @@ export function ManagedBadge({ by }: { readonly by: ManagedBy }) {
 export function ManagedNote({ by, onShow }: { readonly by: ManagedBy; onShow(): void }) {
   if (by === null) return null
   return (
-    <p class="managed">
-      <Icon name="git" />
-      <span>
-        {whyNoEdit(by) ??
-          `${managerText(by)} has applied it: the next time, that overwrites what is changed here.`}{' '}
-        <button type="button" class="link" onClick={onShow}>
-          Show it as YAML
-        </button>
-      </span>
-    </p>
+    <Notice icon="git" tone="plain">
+      {whyNoEdit(by) ??
+        `${managerText(by)} has applied it: the next time, that overwrites what is changed here.`}{' '}
+      <button type="button" class="link" onClick={onShow}>
+        Show it as YAML
+      </button>
+    </Notice>
   )
 }
 

@@ -694,6 +694,38 @@ export interface SuccessAssertionInput {
   type: 'status_code_equals' | 'body_contains' | 'response_time_under_ms'
   value: string | number
 }
+/**
+ * `null` counts as absent.
+ */
+export interface QueueStopRequest {
+  reason?: string | null
+}
+export interface QueueState {
+  /**
+   * null = it is not paused.
+   */
+  paused: QueueStop | null
+  /**
+   * null = it does not drain.
+   */
+  draining: QueueStop | null
+  /**
+   * How long its oldest ready job has been due; null when none is ready.
+   */
+  oldest_ready_seconds: number | null
+}
+/**
+ * All null where the audit log has no entry about it any more.
+ */
+export interface QueueStop {
+  at: Timestamp | null
+  /**
+   * As in the audit log; of a change of the resource the field manager.
+   */
+  by: string | null
+  via: 'api' | 'cli' | 'dashboard' | 'kubectl' | 'folder' | null
+  reason: string | null
+}
 export interface Manifest {
   /**
    * YAML

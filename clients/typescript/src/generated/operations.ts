@@ -44,6 +44,8 @@ import type {
   Queue,
   QueueEdit,
   QueueList,
+  QueueState,
+  QueueStopRequest,
   ReplayChange,
   ScheduledJob,
   Session,
@@ -83,6 +85,7 @@ export const OPERATIONS = {
   editQueue: { method: 'PATCH', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   deleteQueue: { method: 'DELETE', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   readQueueManifest: { method: 'GET', path: '/api/queues/{queue_id}/manifest', query: [], hasKey: false },
+  readQueueState: { method: 'GET', path: '/api/queues/{queue_id}/state', query: [], hasKey: false },
   pauseQueue: { method: 'POST', path: '/api/queues/{queue_id}/pause', query: [], hasKey: false },
   drainQueue: { method: 'POST', path: '/api/queues/{queue_id}/drain', query: [], hasKey: false },
   resumeQueue: { method: 'POST', path: '/api/queues/{queue_id}/resume', query: [], hasKey: false },
@@ -282,7 +285,7 @@ export interface Inputs {
   duplicateJob: {
     /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
     job_id: string | number
-    body: JobChange | JsonText
+    body?: JobChange | JsonText | undefined
     /** A repeated key gets the first answer. */
     idempotency_key?: string | undefined
   }
@@ -294,7 +297,7 @@ export interface Inputs {
   replayJob: {
     /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
     job_id: string | number
-    body: ReplayChange | JsonText
+    body?: ReplayChange | JsonText | undefined
   }
   /** List queues. The queues of the team by name, ascending. */
   listQueues: {
@@ -338,10 +341,19 @@ export interface Inputs {
     /** Ids of other teams and unknown ids are a 404. */
     queue_id: string | number
   }
+  /**
+   * Read who stopped a queue, and how late it is. Who paused or drained the queue, when and why, as the audit
+   * log has it, and how long its oldest ready job has been due.
+   */
+  readQueueState: {
+    /** Ids of other teams and unknown ids are a 404. */
+    queue_id: string | number
+  }
   /** Pause a queue. No new jobs start; those in flight end normally. Pausing a paused queue changes nothing. */
   pauseQueue: {
     /** Ids of other teams and unknown ids are a 404. */
     queue_id: string | number
+    body?: QueueStopRequest | JsonText | undefined
   }
   /**
    * Drain a queue. The queue takes no new jobs: a push, retry, replay, duplicate or manual run is a 409, and
@@ -351,6 +363,7 @@ export interface Inputs {
   drainQueue: {
     /** Ids of other teams and unknown ids are a 404. */
     queue_id: string | number
+    body?: QueueStopRequest | JsonText | undefined
   }
   /** Resume a queue. Jobs start again, and a queue that drains takes new jobs again. */
   resumeQueue: {
@@ -775,6 +788,7 @@ export interface Answers {
   editQueue: EditedQueue
   deleteQueue: undefined
   readQueueManifest: Manifest
+  readQueueState: QueueState
   pauseQueue: Queue
   drainQueue: Queue
   resumeQueue: Queue

@@ -2,9 +2,8 @@ import { reasonText } from '../../format/failure-reasons.ts'
 import type { Job, JobSummary } from '../../../../clients/typescript/src/client.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
-import { Icon, type IconName } from '../../ui/icon.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
-import './next-step.css'
 import { openOf } from './plan.ts'
 import { attemptText, waitingText } from './waiting-text.ts'
 
@@ -14,10 +13,10 @@ export function NextStep({ job, nowMs }: { readonly job: Job; readonly nowMs: nu
   const [original] = job.chain
   if (open?.status === 'processing') {
     return (
-      <Line icon="play" tone="busy">
+      <Notice icon="play" tone="busy">
         {open.attempt_number === 1 ? 'It' : attemptText(open.attempt_number, job.settings)} is in flight,
         started <Time at={open.started_at} />.
-      </Line>
+      </Notice>
     )
   }
   if (open !== undefined) return <Pending job={job} open={open} nowMs={nowMs} />
@@ -43,7 +42,7 @@ function Pending({ job, open, nowMs }: PendingProps) {
   const startAt = waiting?.estimated_start_at ?? null
   const isDue = Date.parse(open.scheduled_at) <= nowMs
   return (
-    <Line icon="cron" tone={open.attempt_number > 1 ? 'warn' : 'busy'}>
+    <Notice icon="cron" tone={open.attempt_number > 1 ? 'warn' : 'busy'}>
       {isDue ? (
         <>
           Waits
@@ -59,16 +58,16 @@ function Pending({ job, open, nowMs }: PendingProps) {
         </>
       )}
       {waiting !== null && waiting.reason !== 'not_due' && <> {waitingText(waiting, open.queue)}</>}
-    </Line>
+    </Notice>
   )
 }
 
 function Succeeded({ last }: { readonly last: JobSummary }) {
   return (
-    <Line icon="check" tone="good">
+    <Notice icon="check" tone="good">
       Succeeded {last.attempt_number > 1 && `with attempt ${last.attempt_number}, `}
       <Time at={last.completed_at} />.
-    </Line>
+    </Notice>
   )
 }
 
@@ -77,7 +76,7 @@ function Failed({ job, original }: { readonly job: Job; readonly original: JobSu
   const isDead = original.final_status === 'dead_lettered'
   const made = original.replayed_as
   return (
-    <Line icon={isDead ? 'dead' : 'warning'} tone={made === null ? 'bad' : 'plain'}>
+    <Notice icon={isDead ? 'dead' : 'warning'} tone={made === null ? 'bad' : 'plain'}>
       {isDead ? 'Became a dead letter' : 'Failed for good'} <Time at={last.completed_at} />.{' '}
       {last.error_message ?? (last.failure_reason !== null && `${reasonText(last.failure_reason)}.`)}
       {job.expires_at !== null && made === null && (
@@ -92,23 +91,6 @@ function Failed({ job, original }: { readonly job: Job; readonly original: JobSu
           It was {isDead ? 'replayed' : 'retried'} as <a href={at(`/jobs/${made}`)}>job {made}</a>.
         </>
       )}
-    </Line>
-  )
-}
-
-function Line({
-  icon,
-  tone,
-  children,
-}: {
-  readonly icon: IconName
-  readonly tone: 'good' | 'bad' | 'warn' | 'busy' | 'plain'
-  readonly children: preact.ComponentChildren
-}) {
-  return (
-    <p class="next-step" data-tone={tone}>
-      <Icon name={icon} />
-      <span>{children}</span>
-    </p>
+    </Notice>
   )
 }

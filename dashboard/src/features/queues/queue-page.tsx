@@ -1,5 +1,114 @@
-import { Page } from '../../ui/page.tsx'
+import { useRoute } from 'preact-iso'
+import { useState } from 'preact/hooks'
+import type { Queue } from '../../../../clients/typescript/src/client.ts'
+import { faultText, isAbsent } from '../../api/faults.ts'
+import { useMay } from '../../api/me.ts'
+import { useRead } from '../../api/reads.ts'
+import { at } from '../../app/paths.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
+import { whyNoEdit } from '../../ui/managed-text.ts'
+import { Fact, Facts, Page, Panel } from '../../ui/page.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { QueueActions } from './queue-actions.tsx'
+import { History, LiveFigures } from './queue-figures.tsx'
+import { QueueState } from './queue-state.tsx'
+import { readVersioned, SettingsForm, type Versioned } from './settings-form.tsx'
+import { SETTINGS } from './settings.ts'
+import { Stops } from './stops.tsx'
 
+const CRUMBS = [{ label: 'Queues', href: at('/queues') }]
+
+/** One queue: whether it runs, what is in it, what happened in it, and its settings. */
 export function QueuePage() {
-  return <Page title="Queue">{null}</Page>
+  const id = useRoute().params['queue_id'] ?? ''
+  const { data: queue, error, refetch } = useRead('readQueue', { queue_id: id })
+  // While another queue is read, what is told is still that of the one before.
+  if (queue !== undefined && String(queue.queue_id) === id && !isAbsent(error)) {
+    return <Told key={id} queue={queue} />
+  }
+  return (
+    <Page title="Queue" crumbs={CRUMBS}>
+      <Panel isFlush>
+        {error === null && <Loading what="the queue" />}
+        {error !== null && !isAbsent(error) && <Fault fault={error} onRetry={() => void refetch()} />}
+        {isAbsent(error) && (
+          <Empty icon="queue" title="There is no such queue">
+            <p>It was never made, or it was deleted.</p>
+            <a href={at('/queues')}>All queues</a>
+          </Empty>
+        )}
+      </Panel>
+    </Page>
+  )
+}
+
+function Told({ queue }: { readonly queue: Queue }) {
+  const { queue_id: id, name, managed_by: by } = queue
+  const { data: state } = useRead('readQueueState', { queue_id: id })
+  const [edited, setEdited] = useState<Versioned | null>(null)
+  const [isManifest, setIsManifest] = useState(false)
+  const edit = (): void => {
+    readVersioned(id).then(setEdited, (fault: unknown) => showToast({ tone: 'bad', text: faultText(fault) }))
+  }
+  const refusal = whyNoEdit(by)
+  const shared = { whyNoEdit: refusal, onEdit: edit, onManifest: () => setIsManifest(true) }
+  return (
+    <Page
+      title={name}
+      crumbs={CRUMBS}
+      state={
+        <>
+          <QueueState queue={queue} />
+          <ManagedBadge by={by} />
+        </>
+      }
+      actions={<QueueActions queue={queue} {...shared} />}
+    >
+      <Stops queue={queue} state={state} />
+      <LiveFigures queue={queue} state={state} />
+      <Settings queue={queue} {...shared} />
+      <History queue={queue} />
+      {edited !== null && <SettingsForm from={edited} onClose={() => setEdited(null)} />}
+      {isManifest && <ManifestDialog kind="queue" id={id} onClose={() => setIsManifest(false)} />}
+    </Page>
+  )
+}
+
+function Settings({
+  queue,
+  whyNoEdit: refusal,
+  onEdit,
+  onManifest,
+}: {
+  readonly queue: Queue
+  readonly whyNoEdit: string | null
+  onEdit(): void
+  onManifest(): void
+}) {
+  const mayEdit = useMay('edit')
+  return (
+    <Panel
+      title="Settings"
+      actions={
+        mayEdit && (
+          <Button icon="edit" disabled={refusal ?? false} onClick={onEdit}>
+            Edit settings
+          </Button>
+        )
+      }
+    >
+      <div class="stack">
+        <ManagedNote by={queue.managed_by} onShow={onManifest} />
+        <Facts>
+          {SETTINGS.map(({ label, words }) => (
+            <Fact key={label} name={label}>
+              {words(queue)}
+            </Fact>
+          ))}
+        </Facts>
+      </div>
+    </Panel>
+  )
 }

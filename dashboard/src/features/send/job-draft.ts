@@ -1,4 +1,5 @@
 import type { Method } from '../../../../clients/typescript/src/client.ts'
+import { numberOr, numbersIn } from '../../format/delays.ts'
 import { readLines } from '../../format/lines.ts'
 
 /** A push as it is typed. Empty texts count as absent; what only looks wrong is left to the server to judge. */
@@ -119,17 +120,4 @@ export function payloadMistake(text: string): string | null {
   } catch (fault) {
     return `It is not JSON: ${(fault as Error).message.replace(/^JSON\.parse: /, '')}`
   }
-}
-
-export function numbersIn(text: string): Array<number | string> {
-  return text
-    .split(/[\s,]+/)
-    .filter((part) => part !== '')
-    .map(numberOr)
-}
-
-/** What is no number goes as it is: the server says what it should be. */
-function numberOr(text: string): number | string {
-  const trimmed = text.trim()
-  return /^-?\d+(?:\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed
 }

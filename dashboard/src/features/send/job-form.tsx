@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useRead } from '../../api/reads.ts'
+import { numbersIn, toldDelays } from '../../format/delays.ts'
 import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
 import { formatSeconds } from '../../format/times.ts'
 import { mistakesOf, SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { useZone } from '../../ui/time.tsx'
-import { type FieldName, type JobDraft, type Mistakes, numbersIn } from './job-draft.ts'
+import type { FieldName, JobDraft, Mistakes } from './job-draft.ts'
 
 export interface JobFormProps {
   readonly draft: JobDraft
@@ -198,9 +199,4 @@ function Extras({ field }: { readonly field: Bound }) {
 
 function toldSeconds(text: string): string {
   return /^\d+$/.test(text.trim()) ? `That is ${formatSeconds(Number(text))}.` : ''
-}
-
-function toldDelays(delays: ReadonlyArray<number | string>): string {
-  const told = delays.map((delay) => (typeof delay === 'number' ? formatSeconds(delay) : `“${delay}”?`))
-  return `After ${told.join(', then ')}.`
 }

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks'
+import type { Me, Queue } from '../../../../clients/typescript/src/client.ts'
+import { useChange } from '../../api/changes.ts'
+import { useMe } from '../../api/me.ts'
+import { at } from '../../app/paths.ts'
+import { plural } from '../../format/numbers.ts'
+import { Button } from '../../ui/button.tsx'
+import { Menu, type MenuItem } from '../../ui/menu.tsx'
+import { Purge, Removal } from './removal.tsx'
+import { Stopping } from './stopping.tsx'
+
+type Asked = 'pause' | 'drain' | 'purge' | 'delete'
+
+export interface QueueActionsProps {
+  readonly queue: Queue
+  onEdit(): void
+  onManifest(): void
+  /** Why its settings are not to be edited here; null = they may. */
+  readonly whyNoEdit: string | null
+}
+
+/** What can be done with a queue: what it needs most as a button, all in a menu. */
+export function QueueActions(props: QueueActionsProps) {
+  const { queue } = props
+  const { may } = useMe()
+  const [asked, setAsked] = useState<Asked | null>(null)
+  const close = (): void => setAsked(null)
+  const resume = useChange((api) => api.resumeQueue({ queue_id: queue.queue_id }), {
+    said: () => `Queue “${queue.name}” resumed`,
+  })
+  const isStopped = !queue.is_active || queue.is_draining
+  return (
+    <>
+      {may.operate && isStopped && (
+        <Button look="main" icon="play" isBusy={resume.isPending} onClick={() => resume.mutate(undefined)}>
+          Resume the queue
+        </Button>
+      )}
+      {may.operate && queue.is_active && (
+        <Button icon="pause" onClick={() => setAsked('pause')}>
+          Pause the queue
+        </Button>
+      )}
+      <Menu label="Actions" items={itemsOf(props, may, setAsked)}>
+        Actions
+      </Menu>
+      {(asked === 'pause' || asked === 'drain') && <Stopping queue={queue} kind={asked} onClose={close} />}
+      {asked === 'purge' && <Purge queue={queue} onClose={close} />}
+      {asked === 'delete' && <Removal queue={queue} onClose={close} />}
+    </>
+  )
+}
+
+function itemsOf(
+  { queue, onEdit, onManifest, whyNoEdit }: QueueActionsProps,
+  may: Me['may'],
+  ask: (asked: Asked) => void,
+): readonly MenuItem[] {
+  const { name, counts, is_draining: isDraining } = queue
+  const no = (right: string): string => `It needs the permission to ${right}, which you do not have.`
+  const purging = may.purge ? counts.dead === 0 && 'It has no dead letters.' : no('purge')
+  return [
+    {
+      label: 'Edit settings …',
+      icon: 'edit',
+      disabled: may.edit ? (whyNoEdit ?? false) : no('edit'),
+      run: onEdit,
+    },
+    {
+      ...{ label: 'Drain the queue …', icon: 'down', run: () => ask('drain') },
+      disabled: may.operate ? isDraining && 'It drains already.' : no('operate'),
+    },
+    ...(may.push
+      ? [{ label: 'Send a job to it', icon: 'send', href: at('/send', { queue: name }) } as const]
+      : []),
+    { label: 'Show as YAML', icon: 'git', run: onManifest },
+    ...(may.operate
+      ? [
+          {
+            ...({ label: 'Its changes in the audit log', icon: 'audit' } as const),
+            href: at('/audit', { resource_kind: 'queue', resource: name }),
+          },
+        ]
+      : []),
+    {
+      ...{ label: `Purge ${plural(counts.dead, 'dead letter')} …`, icon: 'trash', look: 'bad' },
+      ...{ disabled: purging, run: () => ask('purge') },
+    },
+    {
+      ...{ label: 'Delete the queue …', icon: 'trash', look: 'bad' },
+      ...{ disabled: may.edit ? false : no('edit'), run: () => ask('delete') },
+    },
+  ]
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { Queue } from '../../../clients/typescript/src/client.ts'
+import {
+  differencesOf,
+  draftOf,
+  editOf,
+  rebased,
+  SETTINGS,
+} from '../../../dashboard/src/features/queues/settings.ts'
+
+const QUEUE: Queue = {
+  ...{ queue_id: 7, name: 'emails', is_active: true, is_draining: false, timeout_seconds: 30 },
+  ...{ retries_enabled: true, retry_delays: [60, 1800], success_assertions: [], alerts_enabled: false },
+  ...{ max_parallelism: null, dlq_retention_days: 14, callback_events: 'terminal' },
+  ...{ strict_parallelism: false, counts: { pending: 0, delayed: 0, processing: 0, dead: 0 } },
+  managed_by: null,
+}
+const wordsOf = (queue: Queue): readonly string[] => SETTINGS.map(({ words }) => words(queue))
+
+test('settings are told in words', () => {
+  expect(wordsOf(QUEUE)).toEqual([
+    ...['Running', 'No limit', '30 s', 'After 1 min, then 30 min', 'The status is 2xx'],
+    ...['When the chain has ended', '14 days', 'None'],
+  ])
+  const other: Queue = {
+    ...{ ...QUEUE, is_active: false, is_draining: true, retries_enabled: false, max_parallelism: 1 },
+    ...{ callback_events: 'every_attempt', alerts_enabled: true },
+    success_assertions: [
+      { type: 'status_code_equals', value: 201 },
+      { type: 'body_contains', value: 'ok' },
+      { type: 'response_time_under_ms', value: 1_500 },
+    ],
+  }
+  expect(wordsOf(other)).toEqual([
+    ...['Paused, draining', 'At most 1 call', '30 s', 'None'],
+    'The status is 2xx, the status is 201, and the body contains “ok”, and it takes less than 1.5 s',
+    ...['After every attempt', '14 days', 'When jobs fail or limits are near'],
+  ])
+})
+
+test('only what was changed is sent, and what is no number goes as it is', () => {
+  const begun = draftOf(QUEUE)
+  expect(editOf(begun, begun)).toEqual({})
+  expect(editOf({ ...begun, limit: '4', delays: '1 x, 900', days: '30' }, begun)).toEqual({
+    ...{ max_parallelism: 4, retry_delays: [1, 'x', 900], dlq_retention_days: 30 },
+  })
+  const limited = draftOf({ ...QUEUE, max_parallelism: 4 })
+  expect(editOf({ ...limited, limit: ' ' }, limited)).toEqual({ max_parallelism: null })
+  const assertions = [{ type: 'status_code_equals', value: '204' }] as const
+  expect(editOf({ ...begun, assertions }, begun)).toEqual({ success_assertions: assertions })
+})
+
+test('after a change by others, what was typed stays and the rest is as it is now', () => {
+  const now: Queue = { ...QUEUE, max_parallelism: 9, timeout_seconds: 5, is_active: false }
+  expect(differencesOf(QUEUE, now)).toEqual([
+    { label: 'State', before: 'Running', after: 'Paused' },
+    { label: 'Calls at once', before: 'No limit', after: 'At most 9 calls' },
+    { label: 'Timeout of a call', before: '30 s', after: '5 s' },
+  ])
+  const [begun, newer] = [draftOf(QUEUE), draftOf(now)]
+  const draft = rebased({ ...begun, limit: '4' }, begun, newer)
+  expect(draft).toEqual({ ...newer, limit: '4' })
+  expect(editOf(draft, newer)).toEqual({ max_parallelism: 4 })
+})
