@@ -1,26 +1,33 @@
+/** Conditions on an answer as they are typed: `type: value`, one a line. */
 import type { SuccessAssertion } from '../../../clients/typescript/src/client.ts'
-import { formatDuration } from './times.ts'
 
-/** A condition as it is edited. */
-export interface AssertionDraft {
-  readonly type: SuccessAssertion['type']
-  readonly value: string
+/** The server judges both type and value. */
+export function assertionsIn(text: string): unknown[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, type = '', value = ''] = /^([^:]*):?(.*)$/s.exec(line) ?? []
+      const trimmed = value.trim()
+      return {
+        type: type.trim(),
+        value: /^\d{1,15}$/.test(trimmed) && type.trim() !== 'body_contains' ? Number(trimmed) : trimmed,
+      }
+    })
 }
 
-/** What an answer must be, in words. */
-export function assertionText({ type, value }: SuccessAssertion): string {
-  if (type === 'status_code_equals') return `the status is ${value}`
-  return type === 'body_contains'
-    ? `the body contains “${value}”`
-    : `it takes less than ${formatDuration(value)}`
+export function assertionLines(assertions: readonly SuccessAssertion[]): string {
+  return assertions.map(({ type, value }) => `${type}: ${value}`).join('\n')
 }
 
-/** When an attempt counts as a success, of a setting. */
+/** What an answer must be to count as a success, in words. */
 export function successText(assertions: readonly SuccessAssertion[]): string {
-  if (assertions.length === 0) return 'The status is 2xx'
-  return `The status is 2xx, ${assertions.map(assertionText).join(', and ')}`
-}
-
-export function assertionDrafts(assertions: readonly SuccessAssertion[]): readonly AssertionDraft[] {
-  return assertions.map(({ type, value }) => ({ type, value: String(value) }))
+  const told = assertions.map(({ type, value }) =>
+    type === 'status_code_equals'
+      ? `status ${value}`
+      : type === 'body_contains'
+        ? `“${value}” in the body`
+        : `less than ${value} ms`,
+  )
+  return ['Status 2xx', ...told].join(', ')
 }

@@ -19,7 +19,7 @@ const wordsOf = (queue: Queue): readonly string[] => SETTINGS.map(({ words }) =>
 
 test('settings are told in words', () => {
   expect(wordsOf(QUEUE)).toEqual([
-    ...['Running', 'No limit', '30 s', 'After 1 min, then 30 min', 'The status is 2xx'],
+    ...['Running', 'No limit', '30 s', 'After 1 min, then 30 min', 'Status 2xx'],
     ...['When the chain has ended', '14 days', 'None'],
   ])
   const other: Queue = {
@@ -33,7 +33,7 @@ test('settings are told in words', () => {
   }
   expect(wordsOf(other)).toEqual([
     ...['Paused, draining', 'At most 1 call', '30 s', 'None'],
-    'The status is 2xx, the status is 201, and the body contains “ok”, and it takes less than 1.5 s',
+    'Status 2xx, status 201, “ok” in the body, less than 1500 ms',
     ...['After every attempt', '14 days', 'When jobs fail or limits are near'],
   ])
 })
@@ -46,8 +46,14 @@ test('only what was changed is sent, and what is no number goes as it is', () =>
   })
   const limited = draftOf({ ...QUEUE, max_parallelism: 4 })
   expect(editOf({ ...limited, limit: ' ' }, limited)).toEqual({ max_parallelism: null })
-  const assertions = [{ type: 'status_code_equals', value: '204' }] as const
-  expect(editOf({ ...begun, assertions }, begun)).toEqual({ success_assertions: assertions })
+  const assertions = 'status_code_equals: 204\n\nbody_contains: 7: x\n?'
+  expect(editOf({ ...begun, assertions }, begun)).toEqual({
+    success_assertions: [
+      { type: 'status_code_equals', value: 204 },
+      { type: 'body_contains', value: '7: x' },
+      { type: '?', value: '' },
+    ],
+  })
 })
 
 test('after a change by others, what was typed stays and the rest is as it is now', () => {

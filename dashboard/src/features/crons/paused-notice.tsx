@@ -1,7 +1,7 @@
 import type { Cron } from '../../../../clients/typescript/src/client.ts'
 import { useMay } from '../../api/me.ts'
 import { useRead } from '../../api/reads.ts'
-import { Icon } from '../../ui/icon.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 
 /** Loud, and with who did it and when, where that is recorded and may be seen. */
@@ -14,17 +14,14 @@ export function PausedNotice({ cron }: { readonly cron: Cron }) {
   )
   const record = audit.data?.records[0]
   return (
-    <p class="cron-notice" role="status">
-      <Icon name="pause" />
-      <span>
-        <strong>Paused: it does not tick.</strong>{' '}
-        {record !== undefined && (
-          <>
-            {record.actor.name} paused it <Time at={record.at} />.{' '}
-          </>
-        )}
-        When it is resumed, ticks of the pause are not run.
-      </span>
-    </p>
+    <Notice icon="pause" tone="warn">
+      <strong>Paused: it does not tick.</strong>{' '}
+      {record !== undefined && (
+        <>
+          {record.actor.name} paused it <Time at={record.at} />.{' '}
+        </>
+      )}
+      When it is resumed, ticks of the pause are not run.
+    </Notice>
   )
 }

@@ -5,10 +5,9 @@ import { api } from '../../api/client.ts'
 import { faultText } from '../../api/faults.ts'
 import { numbersIn, toldDelays } from '../../format/delays.ts'
 import { plural } from '../../format/numbers.ts'
-import { AssertionsField } from '../../ui/assertions-field.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { CheckField, mistakesOf, SelectField, TextField } from '../../ui/field.tsx'
+import { CheckField, mistakesOf, SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import './settings.css'
 import {
@@ -168,10 +167,12 @@ function Fields({
             {...field('timeout', 'timeout_seconds')}
           />
         </div>
-        <AssertionsField
-          value={draft.assertions}
-          fault={fault}
-          onChange={(assertions) => onChange({ ...draft, assertions })}
+        <TextArea
+          label="Success assertions"
+          rows={2}
+          placeholder={'status_code_equals: 200\nbody_contains: ok\nresponse_time_under_ms: 500'}
+          hint="One a line. All must pass, besides a 2xx status."
+          {...field('assertions', 'success_assertions')}
         />
         <div class="form-pair">
           <SelectField label="Callbacks" options={EVENTS} {...field('events', 'callback_events')} />

@@ -1,5 +1,5 @@
 import type { Queue, QueueEdit } from '../../../../clients/typescript/src/client.ts'
-import { type AssertionDraft, assertionDrafts, successText } from '../../format/assertions.ts'
+import { assertionLines, assertionsIn, successText } from '../../format/assertions.ts'
 import { numberOr, numbersIn, toldDelays } from '../../format/delays.ts'
 import { plural } from '../../format/numbers.ts'
 import { formatSeconds } from '../../format/times.ts'
@@ -71,7 +71,8 @@ export interface SettingsDraft {
   readonly timeout: string
   readonly hasRetries: boolean
   readonly delays: string
-  readonly assertions: readonly AssertionDraft[]
+  /** One a line. */
+  readonly assertions: string
   readonly events: Queue['callback_events']
   readonly days: '3' | '7' | '14' | '30'
   readonly hasAlerts: boolean
@@ -83,7 +84,7 @@ export function draftOf(queue: Queue): SettingsDraft {
     timeout: String(queue.timeout_seconds),
     hasRetries: queue.retries_enabled,
     delays: queue.retry_delays.join(', '),
-    assertions: assertionDrafts(queue.success_assertions),
+    assertions: assertionLines(queue.success_assertions),
     events: queue.callback_events,
     days: `${queue.dlq_retention_days}`,
     hasAlerts: queue.alerts_enabled,
@@ -97,7 +98,7 @@ export function editOf(draft: SettingsDraft, begun: SettingsDraft): QueueEdit {
     timeout: { timeout_seconds: numberOr(draft.timeout) },
     hasRetries: { retries_enabled: draft.hasRetries },
     delays: { retry_delays: numbersIn(draft.delays) },
-    assertions: { success_assertions: draft.assertions },
+    assertions: { success_assertions: assertionsIn(draft.assertions) },
     events: { callback_events: draft.events },
     days: { dlq_retention_days: Number(draft.days) },
     hasAlerts: { alerts_enabled: draft.hasAlerts },

@@ -1,4 +1,5 @@
 import type { Cron, CronEdit } from '../../../../../clients/typescript/src/client.ts'
+import { assertionLines, assertionsIn } from '../../../format/assertions.ts'
 import { readLines, toLines } from '../../../format/lines.ts'
 
 /** The settings of a cron as they are typed, in the API's order. What is empty here may stay empty. */
@@ -19,9 +20,7 @@ export function draftOf(cron: Cron): CronDraft {
   const texts = CRON_FIELDS.map((name): [CronField, string] => {
     const value = cron[name]
     if (name === 'headers') return [name, toLines(cron.headers)]
-    if (name === 'success_assertions') {
-      return [name, cron.success_assertions.map(({ type, value: wanted }) => `${type}: ${wanted}`).join('\n')]
-    }
+    if (name === 'success_assertions') return [name, assertionLines(cron.success_assertions)]
     return [name, String(value ?? '')]
   })
   return Object.fromEntries(texts) as CronDraft
@@ -60,21 +59,6 @@ function valueOf(name: CronField, text: string): Value {
   if (given === '' && NEW_CRON[name] === '') return { value: null, mistake: null }
   // What is no number goes as it is: the server says what it should be.
   return { value: IS_NUMBER.test(name) && /^\d+$/.test(given) ? Number(given) : given, mistake: null }
-}
-
-/** `type: value`, one a line; the server judges both. */
-function assertionsIn(text: string): unknown[] {
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => {
-      const [, type = '', value = ''] = /^([^:]*):?(.*)$/s.exec(line) ?? []
-      const trimmed = value.trim()
-      return {
-        type: type.trim(),
-        value: /^\d{1,15}$/.test(trimmed) && type.trim() !== 'body_contains' ? Number(trimmed) : trimmed,
-      }
-    })
 }
 
 /** Which fields somebody else has changed meanwhile. */
