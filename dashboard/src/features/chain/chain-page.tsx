@@ -52,9 +52,10 @@ export function ChainPage() {
 function Chain({ job }: { readonly job: Job }) {
   const nowMs = useNow()
   const mayOperate = useMay('operate')
-  // null follows the newest attempt.
+  // null follows the newest attempt that began: before the next one does, the last answer is what one looks for.
   const [chosen, setChosen] = useState<number | null>(null)
-  const shown = chosen ?? job.chain.at(-1)?.job_id ?? job.job_id
+  const newest = job.chain.findLast(({ started_at: startedAt }) => startedAt !== null) ?? job.chain.at(-1)
+  const shown = chosen ?? newest?.job_id ?? job.job_id
   const told = job.chain[0] ?? job
   const span = spanOf(job, nowMs)
   const attempt = useRead('readJob', { job_id: shown })

@@ -3,7 +3,7 @@ import type { FilterValues } from '../../format/job-filter.ts'
 /** In which order the API lists what is asked for. */
 export function orderText({ queue, status }: FilterValues): string {
   const within = orderWithin(status)
-  if (queue === undefined) return `Queue by queue, by their names; in each ${within}.`
+  if (queue === undefined) return `By the names of their queues; in each ${within}.`
   return `${within.slice(0, 1).toUpperCase()}${within.slice(1)}.`
 }
 
@@ -16,6 +16,6 @@ function orderWithin(status: string | undefined): string {
     case 'dead_lettered':
       return 'newest first'
     default:
-      return 'first what has not ended, by due time, then dead letters, then the newest'
+      return 'what has not ended by due time, then dead letters, then the newest'
   }
 }

@@ -1,45 +1,41 @@
-import type { MaintenanceWindow, Queue, Team } from '../../../../clients/typescript/src/client.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
-import { plural } from '../../format/numbers.ts'
-import { Icon, type IconName } from '../../ui/icon.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Panel } from '../../ui/page.tsx'
+import { useNow, useZone } from '../../ui/time.tsx'
 import './attention.css'
+import { mattersOf } from './matters.ts'
 
-/** Of each kind at most so many are named. */
-const NAMED_MAX = 5
 /** Queues that are looked at: those of the first page. */
 const QUEUES_MAX = 1_000
+const WINDOWS_MAX = 100
 
-interface Matter {
-  readonly key: string
-  readonly icon: IconName
-  readonly tone: 'bad' | 'warn' | 'busy'
-  readonly text: string
-  readonly href: string
-}
-
-/** What somebody should look at now; nothing where all is well. */
+/** What somebody should look at now, or that there is nothing. */
 export function Attention() {
   const queues = useRead('listQueues', { limit: QUEUES_MAX })
   const alerts = useRead('countAlerts', {})
-  const windows = useRead('listWindows', { limit: 100 })
+  const windows = useRead('listWindows', { limit: WINDOWS_MAX })
   const team = useRead('readTeam', {})
-  const matters = [
-    ...alertMatters(alerts.data?.by_type.failure ?? 0),
-    ...(team.data?.notifications ?? []).flatMap(channelMatters),
-    ...(queues.data?.queues ?? []).flatMap(queueMatters),
-    ...(windows.data?.windows ?? []).flatMap(windowMatters),
-  ]
-  if (matters.length === 0) return null
+  const matters = mattersOf({
+    queues: queues.data?.queues ?? [],
+    windows: windows.data?.windows ?? [],
+    channels: team.data?.notifications ?? [],
+    failures: alerts.data?.by_type.failure ?? 0,
+    nowMs: useNow(),
+    zone: useZone(),
+  })
+  if (matters.length === 0) {
+    const isKnown = [queues, alerts, windows, team].every(({ isSuccess }) => isSuccess)
+    return isKnown ? <AllWell /> : null
+  }
   return (
     <Panel title="Needs attention" isFlush>
       <ul class="attention">
-        {matters.map(({ key, icon, tone, text, href }) => (
-          <li key={key}>
-            <a href={href} data-tone={tone}>
+        {matters.map(({ icon, tone, text, path, query }) => (
+          <li key={text}>
+            <a href={at(path, query)} data-tone={tone}>
               <Icon name={icon} />
-              {text}
+              <bdi>{text}</bdi>
               <Icon name="chevron" size={14} />
             </a>
           </li>
@@ -49,76 +45,11 @@ export function Attention() {
   )
 }
 
-function alertMatters(failures: number): Matter[] {
-  if (failures === 0) return []
-  const text = plural(failures, 'unread failure alert')
-  return [
-    {
-      key: 'alerts',
-      icon: 'alert',
-      tone: 'bad',
-      text,
-      href: at('/alerts', { type: 'failure', read: 'false' }),
-    },
-  ]
-}
-
-function channelMatters({ channel, state }: Team['notifications'][number]): Matter[] {
-  if (state !== 'failing') return []
-  const text = `Messages to ${channel} fail`
-  return [{ key: `channel ${channel}`, icon: 'bell', tone: 'bad', text, href: at('/notifications') }]
-}
-
-function queueMatters(queue: Queue): Matter[] {
-  const { queue_id: id, name, counts } = queue
-  const matter = (kind: string, rest: Pick<Matter, 'icon' | 'tone' | 'text'>): Matter => ({
-    key: `${kind} ${id}`,
-    href: at(`/queues/${id}`),
-    ...rest,
-  })
-  const waiting = counts.pending + counts.delayed
-  return [
-    ...(queue.is_active
-      ? []
-      : [
-          matter('paused', {
-            icon: 'pause',
-            tone: 'warn',
-            text: `${name} is paused; ${plural(waiting, 'job waits', 'jobs wait')}`,
-          }),
-        ]),
-    ...(queue.is_draining
-      ? [
-          matter('draining', {
-            icon: 'down',
-            tone: 'busy',
-            text: `${name} drains; ${plural(waiting, 'job is', 'jobs are')} left`,
-          }),
-        ]
-      : []),
-    ...(counts.dead > 0
-      ? [
-          matter('dead', {
-            icon: 'dead',
-            tone: 'bad',
-            text: `${name} has ${plural(counts.dead, 'dead letter')}`,
-          }),
-        ]
-      : []),
-  ].slice(0, NAMED_MAX)
-}
-
-function windowMatters({ name, active, action, ends_at: end }: MaintenanceWindow): Matter[] {
-  if (!active) return []
-  const effect = action === 'hold' ? 'holds jobs and mutes alerts' : 'mutes alerts'
-  const until = end === null ? '' : ' for now'
-  return [
-    {
-      key: `window ${name}`,
-      icon: 'window',
-      tone: 'busy',
-      text: `${name} ${effect}${until}`,
-      href: at('/maintenance'),
-    },
-  ]
+function AllWell() {
+  return (
+    <p class="all-well">
+      <Icon name="check" />
+      Nothing needs attention: no dead letters, no paused queue, no unread failure.
+    </p>
+  )
 }

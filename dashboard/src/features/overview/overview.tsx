@@ -52,17 +52,17 @@ function Figures({ summary, range }: { readonly summary: Summary; readonly range
     <div class="figures">
       <Figure
         name="Oldest ready job"
-        note={summary.depth === 0 ? 'No job waits for a slot' : `${plural(summary.depth, 'job')} ready`}
+        note={summary.depth === 0 ? 'No job is ready' : `${plural(summary.depth, 'job')} ready`}
         tone={toneOf(oldest)}
       >
         {oldest === null ? '0 s' : formatDuration(oldest * 1_000)}
       </Figure>
-      <Figure name="Ended now" note={`${formatCount(ended)} in ${range.label}`}>
+      <Figure name="Throughput" note={`${formatCount(ended)} ended`}>
         {formatRate(summary.perSecond)}
       </Figure>
       <Figure
         name="Failure rate"
-        note={`${formatCount(failed)} of ${formatCount(ended)} in ${range.label}`}
+        note={`${formatCount(failed)} of ${formatCount(ended)} failed`}
         tone={failed === 0 ? 'good' : failed / ended > 0.05 ? 'bad' : 'warn'}
         href={at('/jobs', { status: 'failed' })}
       >
@@ -97,7 +97,6 @@ function toneOf(oldest: number | null): 'good' | 'warn' | 'bad' {
 
 function formatRate(perSecond: number): string {
   if (perSecond === 0) return '0 / s'
-  return perSecond < 1
-    ? `${(perSecond * 60).toFixed(perSecond < 0.1 ? 1 : 0)} / min`
-    : `${formatCompact(perSecond)} / s`
+  if (perSecond < 1) return `${(perSecond * 60).toFixed(perSecond < 0.1 ? 1 : 0)} / min`
+  return `${formatCompact(perSecond < 10 ? Math.round(perSecond * 10) / 10 : Math.round(perSecond))} / s`
 }

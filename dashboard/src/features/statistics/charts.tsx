@@ -43,7 +43,7 @@ export function Charts({ statistics }: { readonly statistics: Statistics }) {
           format={formatDuration}
           unitMs={1}
           series={[
-            { label: 'p50', colour: '--accent', values: valuesOf((point) => point.lateness_ms?.p50 ?? null) },
+            { label: 'p50', colour: '--busy', values: valuesOf((point) => point.lateness_ms?.p50 ?? null) },
             { label: 'p99', colour: '--warn', values: valuesOf((point) => point.lateness_ms?.p99 ?? null) },
           ]}
         />
@@ -55,8 +55,8 @@ export function Charts({ statistics }: { readonly statistics: Statistics }) {
           format={formatDuration}
           unitMs={1}
           series={[
-            { label: 'p50', colour: '--accent', values: valuesOf((point) => point.latency_ms?.p50 ?? null) },
-            { label: 'p95', colour: '--busy', values: valuesOf((point) => point.latency_ms?.p95 ?? null) },
+            { label: 'p50', colour: '--busy', values: valuesOf((point) => point.latency_ms?.p50 ?? null) },
+            { label: 'p95', colour: '--dead', values: valuesOf((point) => point.latency_ms?.p95 ?? null) },
             { label: 'p99', colour: '--warn', values: valuesOf((point) => point.latency_ms?.p99 ?? null) },
           ]}
         />
