@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
 import './picker.css'
 
@@ -33,7 +33,8 @@ export function Picker({
   const id = useId()
   const [text, setText] = useState('')
   const [active, setActive] = useState<string | null>(null)
-  useEffect(() => dialog.current?.showModal(), [])
+  // With what is drawn: who types on at once types in here.
+  useLayoutEffect(() => dialog.current?.showModal(), [])
   const choices = choicesFor(text).slice(0, SHOWN_MAX)
   // By its key: what comes in meanwhile must not put another one under Enter.
   const at = Math.max(

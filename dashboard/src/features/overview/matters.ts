@@ -1,13 +1,12 @@
 import type { MaintenanceWindow, Queue, Team } from '../../../../clients/typescript/src/client.ts'
 import { plural } from '../../format/numbers.ts'
 import { formatShort } from '../../format/times.ts'
-import type { IconName } from '../../ui/icon.tsx'
 
 /** Of each kind at most so many are named. */
 const NAMED_MAX = 5
 
 export interface Matter {
-  readonly icon: IconName
+  readonly icon: 'alert' | 'bell' | 'dead' | 'down' | 'pause' | 'window'
   readonly tone: 'bad' | 'warn' | 'busy'
   readonly text: string
   /** A screen, and its filters. */
