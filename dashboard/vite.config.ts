@@ -18,10 +18,7 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            {
-              name: 'shared',
-              test: /dashboard\/src\/(api|format|preferences|ui|app\/(paths|url-query)|features\/(overview|statistics)\/)/,
-            },
+            { name: 'first', test: /^(?!.*features\/(?!login|overview|statistics))/ },
             { name: 'screens', test: /features\/(?!login)/ },
           ],
         },
