@@ -24,6 +24,7 @@ const KINDS: Readonly<Partial<Record<keyof Answers, readonly Kind[]>>> = {
   listAuditRecords: ['audit'],
   listWindows: ['settings'],
   readWindow: ['settings'],
+  readWindowOpenings: ['settings'],
   readTeam: ['jobs', 'settings'],
   listTokens: ['settings'],
   listSigningSecrets: ['settings'],

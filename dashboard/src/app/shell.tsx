@@ -13,6 +13,7 @@ import { Overlays } from './palette/overlays.tsx'
 import { at } from './paths.ts'
 import { Search } from './search.tsx'
 import './shell.css'
+import { WindowBanner } from './window-banner.tsx'
 import { Viewer } from './viewer.tsx'
 
 /** What is around every screen. */
@@ -59,6 +60,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
           </span>
           <TopActions />
         </header>
+        <WindowBanner />
         <main id="content" tabIndex={-1} ref={main}>
           {children}
         </main>

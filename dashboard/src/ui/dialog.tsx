@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../../../clients/typescript/src/client.ts'
 import { faultText } from '../api/faults.ts'
 import { Button } from './button.tsx'
 import './dialog.css'
@@ -43,6 +44,53 @@ export function Dialog({
   )
 }
 
+/** A form in a dialog, with its buttons and what the server said against it. */
+export function DialogForm({
+  verb,
+  look = 'main',
+  isReady = true,
+  isBusy = false,
+  fault = null,
+  onSave,
+  onClose,
+  children,
+}: {
+  /** What its button does. */
+  readonly verb: string
+  readonly look?: 'main' | 'bad'
+  readonly isReady?: boolean
+  readonly isBusy?: boolean
+  readonly fault?: unknown
+  onSave(): void
+  onClose(): void
+  readonly children: ComponentChildren
+}) {
+  // The fields say the rest.
+  const isOfFields = fault instanceof ApiError && fault.errors !== null
+  return (
+    <form
+      class="dialog-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady && !isBusy) onSave()
+      }}
+    >
+      {children}
+      {fault !== null && (
+        <p class="field-fault" role="alert">
+          {isOfFields ? 'Some fields need another value.' : faultText(fault)}
+        </p>
+      )}
+      <footer class="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look={look} isBusy={isBusy} disabled={!isReady}>
+          {verb}
+        </Button>
+      </footer>
+    </form>
+  )
+}
+
 export interface ConfirmProps {
   readonly title: string
   /** What will happen, with how many things it happens to. */
@@ -65,12 +113,12 @@ export function Confirm({ title, children, verb, look = 'bad', typed, ...rest }:
   const isReady = (typed === undefined || text === typed) && rest.isReady !== false
   return (
     <Dialog title={title} onClose={rest.onClose}>
-      <form
-        class="dialog-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isReady && rest.isBusy !== true) rest.onConfirm()
-        }}
+      <DialogForm
+        {...{ verb, look, isReady }}
+        isBusy={rest.isBusy ?? false}
+        fault={rest.fault ?? null}
+        onSave={rest.onConfirm}
+        onClose={rest.onClose}
       >
         <div class="stack">
           {children}
@@ -87,19 +135,8 @@ export function Confirm({ title, children, verb, look = 'bad', typed, ...rest }:
               />
             </label>
           )}
-          {rest.fault !== undefined && rest.fault !== null && (
-            <p class="field-fault" role="alert">
-              {faultText(rest.fault)}
-            </p>
-          )}
         </div>
-        <footer class="dialog-foot">
-          <Button onClick={rest.onClose}>Cancel</Button>
-          <Button type="submit" look={look} isBusy={rest.isBusy ?? false} disabled={!isReady}>
-            {verb}
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   )
 }

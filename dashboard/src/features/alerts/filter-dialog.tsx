@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
-import { useRead } from '../../api/reads.ts'
 import type { UrlQuery } from '../../app/url-query.ts'
 import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogForm } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { SubjectField } from '../../ui/subject-field.tsx'
 import { useZone } from '../../ui/time.tsx'
 import type { Values } from './alert-filter.ts'
 import { REASONS } from './alert-text.ts'
@@ -13,14 +12,14 @@ const REASON_OPTIONS = [
   { value: '', label: 'Any' },
   ...Object.entries(REASONS).map(([value, label]) => ({ value, label })),
 ]
-const READ_OPTIONS = [
-  { value: '', label: 'Read and unread' },
-  { value: 'false', label: 'Unread only' },
-  { value: 'true', label: 'Read only' },
+const OTHERS = [
+  { value: '/', label: 'Anything' },
+  { value: 'team/', label: 'The team' },
+  { value: 'queue/', label: 'Any queue' },
+  { value: 'cron/', label: 'Any cron' },
 ]
-const OFFERED_MAX = 1_000
 
-/** All filters at once, but the type. */
+/** The filters that have no place in the bar. */
 export function FilterDialog({
   values,
   onChange,
@@ -44,69 +43,34 @@ export function FilterDialog({
   }
   return (
     <Dialog title="Filter alerts" onClose={onClose}>
-      <form
-        class="dialog-form"
-        onSubmit={(event) => {
-          event.preventDefault()
+      <DialogForm
+        verb="Show alerts"
+        onClose={onClose}
+        onSave={() => {
           onChange(given)
           onClose()
         }}
       >
-        <SubjectField values={given} onChange={set} />
+        <SubjectField
+          label="About"
+          others={OTHERS}
+          value={`${given['resource_kind'] ?? ''}/${given['resource_id'] ?? ''}`}
+          onChange={(value) => {
+            const [kind = '', id = ''] = value.split('/')
+            set({ resource_kind: kind, resource_id: id })
+          }}
+        />
         <SelectField
           label="Reason"
           options={REASON_OPTIONS}
           value={given['reason'] ?? ''}
           onChange={(reason) => set({ reason })}
         />
-        <SelectField
-          label="Show"
-          options={READ_OPTIONS}
-          value={given['read'] ?? ''}
-          onChange={(read) => set({ read })}
-        />
         <div class="form-pair">
           <TextField label="Last raised from" {...timeField('after')} />
           <TextField label="Last raised before" {...timeField('before')} />
         </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main">
-            Show alerts
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
-  )
-}
-
-/** Queues and crons by their names, or a kind of resource. */
-function SubjectField({ values, onChange }: { readonly values: Values; onChange(changes: Values): void }) {
-  const queues = useRead('listQueues', { limit: OFFERED_MAX }, { isLive: false })
-  const crons = useRead('listCrons', { limit: OFFERED_MAX }, { isLive: false })
-  const options = [
-    { value: '/', label: 'Anything' },
-    { value: 'team/', label: 'The team' },
-    { value: 'queue/', label: 'Any queue' },
-    { value: 'cron/', label: 'Any cron' },
-    ...(queues.data?.queues ?? []).map((one) => ({
-      value: `queue/${one.queue_id}`,
-      label: `Queue ${one.name}`,
-    })),
-    ...(crons.data?.crons ?? []).map((one) => ({
-      value: `cron/${one.id}`,
-      label: `Cron ${one.name}`,
-    })),
-  ]
-  return (
-    <SelectField
-      label="About"
-      options={options}
-      value={`${values['resource_kind'] ?? ''}/${values['resource_id'] ?? ''}`}
-      onChange={(value) => {
-        const [kind = '', id = ''] = value.split('/')
-        onChange({ resource_kind: kind, resource_id: id })
-      }}
-    />
   )
 }

@@ -1,6 +1,4 @@
-import { ApiError } from '../../../../../clients/typescript/src/client.ts'
-import { faultText } from '../../../api/faults.ts'
-import { Button } from '../../../ui/button.tsx'
+import { DialogForm } from '../../../ui/dialog.tsx'
 import { CronForm, type CronFormProps } from './cron-form.tsx'
 
 interface EditorProps extends CronFormProps {
@@ -24,30 +22,14 @@ export function CronEditor({
   ...form
 }: EditorProps) {
   const { mistakes, fault } = form
-  const isSound = isReady && Object.keys(mistakes).length === 0
-  const isOfFields = fault instanceof ApiError && fault.errors !== null
   return (
-    <form
-      class="dialog-form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isSound && !isBusy) onSave()
-      }}
+    <DialogForm
+      {...{ verb, isBusy, fault, onSave, onClose }}
+      isReady={isReady && Object.keys(mistakes).length === 0}
     >
       <CronForm {...form} />
       {news.length > 0 && <News news={news} />}
-      {fault !== null && (
-        <p class="field-fault" role="alert">
-          {isOfFields ? 'Some fields need another value.' : faultText(fault)}
-        </p>
-      )}
-      <footer class="dialog-foot">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="main" isBusy={isBusy} disabled={!isSound}>
-          {verb}
-        </Button>
-      </footer>
-    </form>
+    </DialogForm>
   )
 }
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
 import { useCronPreview } from '../../../api/cron-preview.ts'
 import { useRead } from '../../../api/reads.ts'
 import { mistakesOf, SelectField, TextArea, TextField } from '../../../ui/field.tsx'
+import { useSettled } from '../../../ui/settled.ts'
 import type { CronDraft, CronField, ReadDraft } from './cron-draft.ts'
 import './cron-form.css'
 import { NextRuns } from '../times/next-runs.tsx'
@@ -30,7 +30,6 @@ const MISSED = [
 const EXPRESSIONS = ['*/5 * * * *', '0 * * * *', '0 3 * * *', '0 9 * * MON-FRI', '0 0 1 * *']
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 const QUEUES_OFFERED_MAX = 1_000
-const TYPING_MS = 300
 const TIMES_SHOWN = 4
 
 /** A text by its key, and its mistakes. */
@@ -196,14 +195,4 @@ function Group({ title, children }: { readonly title: string; readonly children:
       <div class="form form-pair">{children}</div>
     </details>
   )
-}
-
-/** A value that has not changed for a while. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [value])
-  return settled
 }
