@@ -13,17 +13,7 @@ export default defineConfig({
     target: 'es2023',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // The first view with what all screens share, and the other screens: many small chunks compress worse.
-    rolldownOptions: {
-      output: {
-        codeSplitting: {
-          groups: [
-            { name: 'first', test: /^(?!.*features\/(?!login|overview|statistics))/ },
-            { name: 'screens', test: /features\/(?!login)/ },
-          ],
-        },
-      },
-    },
+    // One file: chunks would tell each other much, and repeat the rest, which is a tenth of it.
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
 })

@@ -2,11 +2,9 @@ import { render } from 'preact'
 import './styles/tokens.css'
 import './styles/base.css'
 import { App } from './app/app.tsx'
-import { reloadForNewerBuild } from './app/newer-build.ts'
 import { applyTheme } from './preferences/theme.ts'
 
 applyTheme()
-reloadForNewerBuild()
 const root = document.getElementById('app')
 if (root === null) throw new Error('index.html has no #app')
 render(<App />, root)

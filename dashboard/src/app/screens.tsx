@@ -1,35 +1,28 @@
-import { lazy, Route, Router } from 'preact-iso'
+import { Route, Router } from 'preact-iso'
 import { useMe } from '../api/me.ts'
+import { Access } from '../features/access/access.tsx'
+import { AlertList } from '../features/alerts/alert-list.tsx'
+import { AlertPage } from '../features/alerts/alert-page.tsx'
+import { AuditLog } from '../features/audit/audit-log.tsx'
+import { BulkList } from '../features/bulk/bulk-list.tsx'
+import { BulkPage } from '../features/bulk/bulk-page.tsx'
+import { ChainPage } from '../features/chain/chain-page.tsx'
+import { CronList } from '../features/crons/cron-list.tsx'
+import { CronPage } from '../features/crons/cron-page.tsx'
+import { DeadLetters } from '../features/dead-letters/dead-letters.tsx'
+import { JobList } from '../features/jobs/job-list.tsx'
+import { Maintenance } from '../features/maintenance/maintenance.tsx'
+import { Notifications } from '../features/notifications/notifications.tsx'
+import { Overview } from '../features/overview/overview.tsx'
+import { QueueList } from '../features/queues/queue-list.tsx'
+import { QueuePage } from '../features/queues/queue-page.tsx'
+import { SendJob } from '../features/send/send-job.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Page, Panel } from '../ui/page.tsx'
 import { at } from './paths.ts'
 import { useRefusal } from './refusal.ts'
 
-const Overview = lazy(() => import('../features/overview/overview.tsx').then((one) => one.Overview))
-const QueueList = lazy(() => import('../features/queues/queue-list.tsx').then((one) => one.QueueList))
-const QueuePage = lazy(() => import('../features/queues/queue-page.tsx').then((one) => one.QueuePage))
-const JobList = lazy(() => import('../features/jobs/job-list.tsx').then((one) => one.JobList))
-const ChainPage = lazy(() => import('../features/chain/chain-page.tsx').then((one) => one.ChainPage))
-const DeadLetters = lazy(() =>
-  import('../features/dead-letters/dead-letters.tsx').then((one) => one.DeadLetters),
-)
-const SendJob = lazy(() => import('../features/send/send-job.tsx').then((one) => one.SendJob))
-const BulkList = lazy(() => import('../features/bulk/bulk-list.tsx').then((one) => one.BulkList))
-const BulkPage = lazy(() => import('../features/bulk/bulk-page.tsx').then((one) => one.BulkPage))
-const CronList = lazy(() => import('../features/crons/cron-list.tsx').then((one) => one.CronList))
-const CronPage = lazy(() => import('../features/crons/cron-page.tsx').then((one) => one.CronPage))
-const AlertList = lazy(() => import('../features/alerts/alert-list.tsx').then((one) => one.AlertList))
-const AlertPage = lazy(() => import('../features/alerts/alert-page.tsx').then((one) => one.AlertPage))
-const Maintenance = lazy(() =>
-  import('../features/maintenance/maintenance.tsx').then((one) => one.Maintenance),
-)
-const Notifications = lazy(() =>
-  import('../features/notifications/notifications.tsx').then((one) => one.Notifications),
-)
-const Access = lazy(() => import('../features/access/access.tsx').then((one) => one.Access))
-const AuditLog = lazy(() => import('../features/audit/audit-log.tsx').then((one) => one.AuditLog))
-
-/** Each screen is read when it is first shown. Parts of a path are `params` of `useRoute`. */
+/** Parts of a path are `params` of `useRoute`. */
 export function Screens() {
   const refusal = useRefusal()
   if (refusal !== null) return <Refused {...refusal} />
