@@ -13,7 +13,11 @@ export function managerText({ tool, name }: Manager): string {
 /** Why settings are not to be edited here; null = they may, until somebody applies the manifest again. */
 export function whyNoEdit(by: ManagedBy): string | null {
   if (by === null || by.tool === 'kubectl') return null
-  const [who, where] =
-    by.tool === 'helm' ? ['Helm', 'the values of the release'] : [managerText(by), 'its manifest, in Git']
-  return `${who} manages it and would undo an edit: change ${where}.`
+  const where = {
+    helm: 'the values of its release',
+    other: 'its manifest',
+    argo_cd: 'its manifest in Git',
+    flux: 'its manifest in Git',
+  }[by.tool]
+  return `${managerText(by)} manages it and would undo an edit: change ${where}.`
 }

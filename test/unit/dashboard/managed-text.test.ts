@@ -5,10 +5,10 @@ test('a manager is named, and an edit is refused where it would be undone', () =
   const argo = { tool: 'argo_cd', name: 'shop' } as const
   expect(managerText(argo)).toBe('Argo CD (shop)')
   expect(whyNoEdit(argo)).toBe(
-    'Argo CD (shop) manages it and would undo an edit: change its manifest, in Git.',
+    'Argo CD (shop) manages it and would undo an edit: change its manifest in Git.',
   )
   expect(whyNoEdit({ tool: 'helm', name: 'r' })).toBe(
-    'Helm manages it and would undo an edit: change the values of the release.',
+    'Helm (r) manages it and would undo an edit: change the values of its release.',
   )
   expect(managerText({ tool: 'other', name: 'terraform' })).toBe('terraform')
   expect(whyNoEdit({ tool: 'other', name: 'terraform' })).toContain('terraform manages it')

@@ -36,7 +36,7 @@ export function QueueActions(props: QueueActionsProps) {
           Resume the queue
         </Button>
       )}
-      {may.operate && queue.is_active && (
+      {may.operate && !isStopped && (
         <Button icon="pause" onClick={() => setAsked('pause')}>
           Pause the queue
         </Button>
@@ -58,6 +58,7 @@ function itemsOf(
 ): readonly MenuItem[] {
   const { name, counts, is_draining: isDraining } = queue
   const no = (right: string): string => `It needs the permission to ${right}, which you do not have.`
+  const operating = may.operate ? false : no('operate')
   const purging = may.purge ? counts.dead === 0 && 'It has no dead letters.' : no('purge')
   return [
     {
@@ -66,9 +67,12 @@ function itemsOf(
       disabled: may.edit ? (whyNoEdit ?? false) : no('edit'),
       run: onEdit,
     },
+    ...(isDraining && queue.is_active
+      ? [{ label: 'Pause the queue …', icon: 'pause', disabled: operating, run: () => ask('pause') } as const]
+      : []),
     {
       ...{ label: 'Drain the queue …', icon: 'down', run: () => ask('drain') },
-      disabled: may.operate ? isDraining && 'It drains already.' : no('operate'),
+      disabled: operating !== false ? operating : isDraining && 'It drains already.',
     },
     ...(may.push
       ? [{ label: 'Send a job to it', icon: 'send', href: at('/send', { queue: name }) } as const]

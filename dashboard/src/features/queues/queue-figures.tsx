@@ -54,7 +54,7 @@ export function LiveFigures({
       <Figure
         name="Oldest ready job"
         note={oldest === null ? 'No job waits' : 'Since it was due'}
-        {...(queue.is_active && { tone: toneOf(oldest) })}
+        {...(queue.is_active && oldest !== null && { tone: toneOf(oldest) })}
       >
         {oldest === null ? '–' : oldest === 0 ? '< 1 s' : formatDuration(oldest * 1_000)}
       </Figure>
@@ -70,8 +70,8 @@ export function LiveFigures({
   )
 }
 
-function toneOf(oldest: number | null): 'good' | 'warn' | 'bad' {
-  if (oldest === null || oldest < LATE_SECONDS) return 'good'
+function toneOf(oldest: number): 'good' | 'warn' | 'bad' {
+  if (oldest < LATE_SECONDS) return 'good'
   return oldest < TOO_LATE_SECONDS ? 'warn' : 'bad'
 }
 

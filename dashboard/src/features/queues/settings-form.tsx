@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, type Queue } from '../../../../clients/typescript/src/client.ts'
 import { useChange } from '../../api/changes.ts'
 import { api } from '../../api/client.ts'
@@ -71,11 +71,13 @@ export function SettingsForm({ from, onClose }: { readonly from: Versioned; onCl
           if (changed.length > 0) onSave()
         }}
       >
-        {meanwhile.length > 0 && <Meanwhile differences={meanwhile} />}
+        {meanwhile.length > 0 && <Meanwhile key={begun.version} differences={meanwhile} />}
         <Fields draft={draft} fault={error} onChange={setDraft} />
         {error !== null && !isConflict(error) && (
           <p class="field-fault" role="alert">
-            {faultText(error)}
+            {error instanceof ApiError && error.errors !== null
+              ? 'Some fields need another value.'
+              : faultText(error)}
           </p>
         )}
         <footer class="dialog-foot">
@@ -99,16 +101,21 @@ function isConflict(fault: unknown): boolean {
 }
 
 function Meanwhile({ differences }: { readonly differences: readonly Difference[] }) {
+  const element = useRef<HTMLDivElement>(null)
+  // The button that was pressed may be far below.
+  useEffect(() => element.current?.scrollIntoView({ block: 'end' }), [])
   return (
-    <Notice icon="warning" tone="warn">
-      Nothing is saved yet: somebody has changed the settings since you opened them. What you have not touched
-      is shown as it is now; look again, and save.
-      {differences.map(({ label, before, after }) => (
-        <span key={label} class="settings-change">
-          <strong>{label}:</strong> <del>{before}</del> → {after}
-        </span>
-      ))}
-    </Notice>
+    <div ref={element} role="alert">
+      <Notice icon="warning" tone="warn">
+        Nothing is saved yet: somebody has changed the settings since you opened them. What you have not
+        touched is shown as it is now; look again, and save.
+        {differences.map(({ label, before, after }) => (
+          <span key={label} class="settings-change">
+            <strong>{label}:</strong> <del>{before}</del> → <bdi>{after}</bdi>
+          </span>
+        ))}
+      </Notice>
+    </div>
   )
 }
 
@@ -118,21 +125,24 @@ const EVENTS = [
 ] as const
 const DAYS = (['3', '7', '14', '30'] as const).map((value) => ({ value, label: `${value} days` }))
 
-function Fields({
-  draft,
-  fault,
-  onChange,
-}: {
+interface FieldsProps {
   readonly draft: SettingsDraft
   readonly fault: unknown
   onChange(draft: SettingsDraft): void
-}) {
-  const field = <Key extends keyof SettingsDraft>(key: Key, name: string) => ({
+}
+
+/** A value of the draft by its key, with what the server says of it. */
+function bound({ draft, fault, onChange }: FieldsProps) {
+  return <Key extends keyof SettingsDraft>(key: Key, name: string) => ({
     value: draft[key],
     mistakes: mistakesOf(fault, name),
     onChange: (value: SettingsDraft[Key]) => onChange({ ...draft, [key]: value }),
   })
-  const delays = numbersIn(draft.delays)
+}
+
+function Fields(props: FieldsProps) {
+  const field = bound(props)
+  const { draft, onChange } = props
   return (
     <>
       <section class="settings-group">
@@ -147,33 +157,7 @@ function Fields({
       </section>
       <section class="settings-group">
         <h3>For new jobs only: a chain keeps the settings of its first job</h3>
-        <CheckField
-          label="Retry jobs that fail"
-          isChecked={draft.hasRetries}
-          onChange={(hasRetries) => onChange({ ...draft, hasRetries })}
-        />
-        <div class="form-pair">
-          {draft.hasRetries && (
-            <TextField
-              label="Delays in seconds"
-              hint={delays.length === 0 ? 'One for each retry, at most 10.' : toldDelays(delays)}
-              {...field('delays', 'retry_delays')}
-            />
-          )}
-          <TextField
-            label="Timeout in seconds"
-            type="number"
-            hint="Of one call, from DNS to the last byte: 1 to 300."
-            {...field('timeout', 'timeout_seconds')}
-          />
-        </div>
-        <TextArea
-          label="Success assertions"
-          rows={2}
-          placeholder={'status_code_equals: 200\nbody_contains: ok\nresponse_time_under_ms: 500'}
-          hint="One a line. All must pass, besides a 2xx status."
-          {...field('assertions', 'success_assertions')}
-        />
+        <Attempts {...props} />
         <div class="form-pair">
           <SelectField label="Callbacks" options={EVENTS} {...field('events', 'callback_events')} />
           <SelectField
@@ -189,6 +173,43 @@ function Fields({
           onChange={(hasAlerts) => onChange({ ...draft, hasAlerts })}
         />
       </section>
+    </>
+  )
+}
+
+function Attempts(props: FieldsProps) {
+  const field = bound(props)
+  const { draft, onChange } = props
+  const delays = numbersIn(draft.delays)
+  return (
+    <>
+      <CheckField
+        label="Retry jobs that fail"
+        isChecked={draft.hasRetries}
+        onChange={(hasRetries) => onChange({ ...draft, hasRetries })}
+      />
+      <div class="form-pair">
+        {draft.hasRetries && (
+          <TextField
+            label="Delays in seconds"
+            hint={delays.length === 0 ? 'One for each retry, at most 10.' : toldDelays(delays)}
+            {...field('delays', 'retry_delays')}
+          />
+        )}
+        <TextField
+          label="Timeout in seconds"
+          type="number"
+          hint="Of one call, from DNS to the last byte: 1 to 300."
+          {...field('timeout', 'timeout_seconds')}
+        />
+      </div>
+      <TextArea
+        label="Success assertions"
+        rows={2}
+        placeholder={'status_code_equals: 200\nbody_contains: ok\nresponse_time_under_ms: 500'}
+        hint="One a line. All must pass, besides a 2xx status."
+        {...field('assertions', 'success_assertions')}
+      />
     </>
   )
 }

@@ -62,6 +62,7 @@ function Draining({ queue: { counts }, stop }: StopProps) {
   return (
     <Notice icon="down" tone="dead">
       <strong>Draining</strong>
+      {stop?.at && ', begun'}
       <Who stop={stop} /> It takes no new jobs;{' '}
       {left === 0 ? 'all it had have ended' : `${plural(left, 'job is', 'jobs are')} left`}.
     </Notice>
@@ -84,8 +85,18 @@ function Who({ stop }: { readonly stop: Stop }) {
   return (
     <>
       {' '}
-      <Time at={time} form="exact" /> by {by} {WAYS[via]}
-      {reason === null ? '.' : `: “${reason}”`}
+      <Time at={time} form="exact" /> by <bdi>{by}</bdi> {WAYS[via]}
+      <Reason text={reason} />
+    </>
+  )
+}
+
+function Reason({ text }: { readonly text: string | null }) {
+  return text === null ? (
+    <>.</>
+  ) : (
+    <>
+      : “<bdi>{text}</bdi>”
     </>
   )
 }
@@ -105,7 +116,7 @@ function Window({ window: { name, action, reason, ends_at: end } }: { readonly w
           , which ends <Time at={end} form="exact" />
         </>
       )}
-      {reason === null ? '.' : `: “${reason}”`}
+      <Reason text={reason} />
       {isHold && ' Jobs wait until then, and alerts are muted.'}
     </Notice>
   )
