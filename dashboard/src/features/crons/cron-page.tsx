@@ -8,6 +8,7 @@ import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
 import { Figure, Page, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
+import { formatSeconds } from '../../format/times.ts'
 import { formatCount } from '../../format/numbers.ts'
 import { CronButtons } from './cron-actions.tsx'
 import { EditCronDialog } from './form/cron-dialog.tsx'
@@ -65,8 +66,13 @@ export function CronPage() {
       <ManagedNote by={cron.managed_by} onShow={() => setOpened('manifest')} />
       <Figures cron={cron} />
       <div class="cron-columns">
-        <Panel isFlush title="Next runs">
+        <Panel isFlush title={cron.is_active ? 'Next runs' : 'When it would run'}>
           <NextRuns schedule={cron} count={TIMES_SHOWN} />
+          {cron.jitter_seconds > 0 && (
+            <p class="runs-note soft">
+              Each starts up to {formatSeconds(cron.jitter_seconds)} later, by the jitter.
+            </p>
+          )}
         </Panel>
         <div class="stack">
           <CronSettings cron={cron} />

@@ -99,7 +99,11 @@ function EditForm({ id, name, onClose, initial }: EditProps & { readonly initial
           showToast({ tone: 'good', text: `“${name}” changed` })
           return onClose()
         }
-        setNews(changedFields(base.draft, newer.draft).map((field) => `${field}: ${newer.draft[field]}`))
+        setNews(
+          changedFields(base.draft, newer.draft).map(
+            (field) => `${field.replaceAll('_', ' ')}: ${newer.draft[field]}`,
+          ),
+        )
         setDraft(rebased(base.draft, draft, newer.draft))
         setBase(newer)
       },
