@@ -12,10 +12,18 @@ import { showToast } from '../../ui/toast.tsx'
 
 type Told = Pick<CronSummary, 'id' | 'name' | 'is_active'>
 
-/** What can be done to a cron at once, by its id. */
-export function useCronChanges() {
-  const run = useChange((api, { id }: Told) => api.runCron({ cron_id: id }), {
-    onDone: ({ job_id: job }, { name }) =>
+interface AtOnce {
+  readonly label: string
+  readonly icon: 'fire' | 'pause' | 'play'
+  readonly isBusy: boolean
+  run(): void
+}
+
+/** What can be done to a cron at once: to run it, and to pause or resume it. */
+function useAtOnce(cron: Told): readonly [AtOnce, AtOnce] {
+  const { id, name, is_active: isActive } = cron
+  const run = useChange((api) => api.runCron({ cron_id: id }), {
+    onDone: ({ job_id: job }) =>
       showToast({
         tone: 'good',
         text: `“${name}” runs now`,
@@ -23,25 +31,23 @@ export function useCronChanges() {
       }),
   })
   const turn = useChange(
-    (api, { id, is_active: isActive }: Told): Promise<Cron> =>
-      isActive ? api.pauseCron({ cron_id: id }) : api.resumeCron({ cron_id: id }),
-    { said: ({ name, is_active: isActive }) => `“${name}” ${isActive ? 'ticks again' : 'is paused'}` },
+    (api): Promise<Cron> => (isActive ? api.pauseCron({ cron_id: id }) : api.resumeCron({ cron_id: id })),
+    { said: ({ is_active: ticks }) => `“${name}” ${ticks ? 'ticks again' : 'is paused'}` },
   )
-  return { run, turn }
+  return [
+    { label: 'Run now', icon: 'fire', isBusy: run.isPending, run: () => run.mutate(undefined) },
+    {
+      ...(isActive
+        ? ({ label: 'Pause', icon: 'pause' } as const)
+        : ({ label: 'Resume', icon: 'play' } as const)),
+      ...{ isBusy: turn.isPending, run: () => turn.mutate(undefined) },
+    },
+  ]
 }
 
 /** Of one in a list. */
 export function CronMenu({ cron }: { readonly cron: CronSummary }) {
-  const { run, turn } = useCronChanges()
-  const items: MenuItem[] = [
-    { label: 'Run now', icon: 'fire', run: () => run.mutate(cron) },
-    {
-      label: cron.is_active ? 'Pause' : 'Resume',
-      icon: cron.is_active ? 'pause' : 'play',
-      run: () => turn.mutate(cron),
-    },
-  ]
-  return <Menu label={`Actions for ${cron.name}`} items={items} />
+  return <Menu label={`Actions for ${cron.name}`} items={useAtOnce(cron)} />
 }
 
 /** On the page of one. */
@@ -54,7 +60,7 @@ export function CronButtons({
   onEdit(): void
   onShow(): void
 }) {
-  const { run, turn } = useCronChanges()
+  const atOnce = useAtOnce(cron)
   const [isDeleting, setIsDeleting] = useState(false)
   const mayEdit = useMay('edit')
   const reason = whyNoEdit(cron.managed_by) ?? false
@@ -65,22 +71,11 @@ export function CronButtons({
   if (!useMay('operate')) return null
   return (
     <>
-      <Button
-        look="main"
-        icon="fire"
-        isBusy={run.isPending}
-        label="In addition to its ticks"
-        onClick={() => run.mutate(cron)}
-      >
-        Run now
-      </Button>
-      <Button
-        icon={cron.is_active ? 'pause' : 'play'}
-        isBusy={turn.isPending}
-        onClick={() => turn.mutate(cron)}
-      >
-        {cron.is_active ? 'Pause' : 'Resume'}
-      </Button>
+      {atOnce.map(({ label, icon, isBusy, run }) => (
+        <Button key={icon} look={icon === 'fire' ? 'main' : 'plain'} {...{ icon, isBusy }} onClick={run}>
+          {label}
+        </Button>
+      ))}
       {mayEdit && (
         <Button icon="edit" disabled={reason} onClick={onEdit}>
           Edit

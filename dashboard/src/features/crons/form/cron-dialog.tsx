@@ -12,6 +12,7 @@ import { Dialog } from '../../../ui/dialog.tsx'
 import { Fault, Loading } from '../../../ui/empty.tsx'
 import { showToast } from '../../../ui/toast.tsx'
 import { changedFields, changesOf, type CronDraft, draftOf, NEW_CRON, rebased } from './cron-draft.ts'
+import { CRON_TEXTS } from './cron-fields.ts'
 import { CronEditor } from './cron-editor.tsx'
 
 /** Makes a cron. */
@@ -43,12 +44,13 @@ export function NewCronDialog({ onClose }: { onClose(): void }) {
 /** Settings as they were read, with their version. */
 interface Base {
   readonly draft: CronDraft
-  readonly version: string | null
+  readonly version: string
 }
 
 async function readBase(id: number, signal?: AbortSignal): Promise<Base> {
   const { body, headers } = await api.send('readCron', { cron_id: id }, { signal })
-  return { draft: draftOf(body), version: headers.get('etag') }
+  // A proxy that compresses makes the tag weak, and a weak one never matches.
+  return { draft: draftOf(body), version: (headers.get('etag') ?? '*').replace(/^W\//, '') }
 }
 
 interface EditProps {
@@ -84,9 +86,8 @@ function EditForm({ id, name, onClose, initial }: EditProps & { readonly initial
   const { changes, mistakes } = changesOf(base.draft, draft)
   const edit = useChange(
     async (client): Promise<Base | null> => {
-      const headers = base.version === null ? {} : { 'if-match': base.version }
       try {
-        await client.send('editCron', { cron_id: id, body: changes }, { headers })
+        await client.editCron({ cron_id: id, body: changes }, { headers: { 'if-match': base.version } })
         return null
       } catch (fault) {
         if (isConflict(fault)) return readBase(id)
@@ -101,7 +102,7 @@ function EditForm({ id, name, onClose, initial }: EditProps & { readonly initial
         }
         setNews(
           changedFields(base.draft, newer.draft).map(
-            (field) => `${field.replaceAll('_', ' ')}: ${newer.draft[field]}`,
+            (field) => `${CRON_TEXTS[field].label}: ${newer.draft[field]}`,
           ),
         )
         setDraft(rebased(base.draft, draft, newer.draft))

@@ -1,4 +1,5 @@
 import { DialogForm } from '../../../ui/dialog.tsx'
+import { Notice } from '../../../ui/notice.tsx'
 import { CronForm, type CronFormProps } from './cron-form.tsx'
 
 interface EditorProps extends CronFormProps {
@@ -27,26 +28,22 @@ export function CronEditor({
       {...{ verb, isBusy, fault, onSave, onClose }}
       isReady={isReady && Object.keys(mistakes).length === 0}
     >
-      <CronForm {...form} />
       {news.length > 0 && <News news={news} />}
+      <CronForm {...form} />
     </DialogForm>
   )
 }
 
 function News({ news }: { readonly news: readonly string[] }) {
   return (
-    <div class="cron-conflict" role="alert">
-      <strong>Somebody else has changed this cron meanwhile. It is now:</strong>
-      <ul>
-        {news.map((line) => (
-          <li key={line}>
-            <bdi>{line}</bdi>
-          </li>
-        ))}
-      </ul>
-      <span>
-        What you typed stands in the form, and the rest is as it is now. Look at it again, then save.
-      </span>
-    </div>
+    <Notice icon="warning" tone="warn">
+      Nothing is saved yet: somebody has changed the cron since you opened it. What you have not touched is
+      shown as it is now; look again, and save.
+      {news.map((line) => (
+        <bdi key={line} class="cron-news">
+          {line}
+        </bdi>
+      ))}
+    </Notice>
   )
 }

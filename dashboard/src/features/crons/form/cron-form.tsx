@@ -1,11 +1,11 @@
-import type { ComponentChildren } from 'preact'
 import { useCronPreview } from '../../../api/cron-preview.ts'
 import { useRead } from '../../../api/reads.ts'
 import { mistakesOf, SelectField, TextArea, TextField } from '../../../ui/field.tsx'
 import { useSettled } from '../../../ui/settled.ts'
+import { NextRuns, SPARE } from '../times/next-runs.tsx'
 import type { CronDraft, CronField, ReadDraft } from './cron-draft.ts'
+import { CRON_TEXTS } from './cron-fields.ts'
 import './cron-form.css'
-import { NextRuns } from '../times/next-runs.tsx'
 
 export interface CronFormProps {
   readonly draft: CronDraft
@@ -17,182 +17,91 @@ export interface CronFormProps {
   readonly isMasked: boolean
 }
 
-const METHODS = (['POST', 'GET', 'PUT', 'PATCH', 'DELETE'] as const).map((value) => ({ value, label: value }))
-const OVERLAPS = [
-  { value: 'allow', label: 'Start others' },
-  { value: 'forbid', label: 'Skip ticks' },
-]
-const MISSED = [
-  { value: 'latest', label: 'Run the last one late' },
-  { value: 'all', label: 'Run all late, at most 100' },
-  { value: 'skip', label: 'Do not run them' },
-]
-const EXPRESSIONS = ['*/5 * * * *', '0 * * * *', '0 3 * * *', '0 9 * * MON-FRI', '0 0 1 * *']
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 const QUEUES_OFFERED_MAX = 1_000
 const TIMES_SHOWN = 4
 
-/** A text by its key, and its mistakes. */
-type Bind = (name: CronField) => {
-  readonly value: string
-  onChange(value: string): void
-  readonly mistakes: readonly string[]
-}
-
 /** All settings of a cron. */
-export function CronForm({ draft, onChange, mistakes, fault, isMasked }: CronFormProps) {
-  const field: Bind = (name) => {
-    const own = mistakes[name]
-    return {
-      value: draft[name],
-      onChange: (value) => onChange({ ...draft, [name]: value }),
-      mistakes: own === undefined ? mistakesOf(fault, name) : [own],
-    }
-  }
-  return (
-    <>
-      <TextField label="Name" isRequired placeholder="Nightly report" {...field('name')} />
-      <Schedule draft={draft} field={field} />
-      <div class="form-target">
-        <SelectField label="Method" options={METHODS} {...field('method')} />
-        <TextField
-          label="URL"
-          placeholder="https://api.example.com/hooks/report"
-          isMono
-          isRequired
-          disabled={isMasked}
-          hint={isMasked ? 'It stays as it is: another target would get to see the payload.' : undefined}
-          {...field('url')}
-        />
-      </div>
-      {isMasked ? (
-        <p class="soft">Headers and payload are hidden from you. They stay as they are.</p>
-      ) : (
-        <>
-          <TextArea
-            label="Payload"
-            rows={4}
-            hint="The body of each request, sent exactly as written."
-            {...field('payload')}
-          />
-          <TextArea
-            label="Headers"
-            rows={2}
-            placeholder="X-Report: nightly"
-            hint="One a line, as name: value."
-            {...field('headers')}
-          />
-        </>
-      )}
-      <Runs field={field} />
-      <Ends field={field} />
-    </>
+export function CronForm(props: CronFormProps) {
+  const { draft, isMasked } = props
+  const schedule = useSchedule(draft)
+  const queues = useRead('listQueues', { limit: QUEUES_OFFERED_MAX }, { isLive: false })
+  const field = (name: CronField, given: Partial<ControlProps> = {}) => (
+    <Control key={name} {...{ ...props, name, ...given }} />
   )
-}
-
-/** When it ticks, with what that means while it is typed. */
-function Schedule({ draft, field }: { readonly draft: CronDraft; readonly field: Bind }) {
-  const expression = useSettled(draft.cron_expression.trim())
-  const zone = useSettled(draft.time_zone.trim())
-  const isTyped = expression !== '' && zone !== ''
-  const preview = useCronPreview(isTyped ? { cron_expression: expression, time_zone: zone, count: 6 } : null)
-  const own = (name: CronField): ReturnType<Bind> => {
-    const bound = field(name)
-    const found = isTyped ? mistakesOf(preview.error, name) : []
-    return { ...bound, mistakes: found.length > 0 ? found : bound.mistakes }
-  }
+  // What is wrong with the schedule is known before it is sent.
+  const early = { fault: schedule.fault ?? props.fault }
   return (
     <>
+      {field('name')}
       <div class="form-pair">
-        <TextField
-          label="Cron expression"
-          isMono
-          isRequired
-          placeholder="0 3 * * *"
-          hint="Minute, hour, day of month, month, day of week."
-          offered={EXPRESSIONS}
-          {...own('cron_expression')}
-        />
-        <TextField
-          label="Time zone"
-          isRequired
-          hint="An IANA name, such as Europe/Berlin."
-          offered={ZONES}
-          {...own('time_zone')}
-        />
+        {field('cron_expression', early)}
+        {field('time_zone', { ...early, offered: Intl.supportedValuesOf('timeZone') })}
       </div>
-      {isTyped && preview.isSuccess && (
+      {schedule.description !== undefined && (
         <div class="cron-preview" aria-live="polite">
-          <strong>{preview.data.description}</strong>
-          <NextRuns schedule={{ cron_expression: expression, time_zone: zone }} count={TIMES_SHOWN} />
+          <strong>{schedule.description}</strong>
+          <NextRuns schedule={schedule} count={TIMES_SHOWN} />
         </div>
       )}
+      <div class="form-target">
+        {field('method')}
+        {field('url')}
+      </div>
+      {isMasked ? (
+        <p class="soft">URL, headers and payload stay as they are: you may not see payloads.</p>
+      ) : (
+        [field('payload'), field('headers')]
+      )}
+      <div class="form-pair">
+        {field('queue', { offered: queues.data?.queues.map(({ name }) => name) ?? [] })}
+        {MORE.map((name) => field(name))}
+      </div>
     </>
   )
 }
 
-function Runs({ field }: { readonly field: Bind }) {
-  const queues = useRead('listQueues', { limit: QUEUES_OFFERED_MAX }, { isLive: false })
+const MORE = [
+  ...['concurrency_policy', 'missed_run_policy', 'starting_deadline_seconds', 'jitter_seconds'],
+  ...['timeout_seconds', 'alert_threshold', 'callback_url', 'success_assertions'],
+] as readonly CronField[]
+
+interface ControlProps extends CronFormProps {
+  readonly name: CronField
+  readonly offered?: readonly string[]
+}
+
+function Control({ name, draft, onChange, mistakes, fault, isMasked, offered }: ControlProps) {
+  const { options, rows, isNumber = false, ...texts } = CRON_TEXTS[name]
+  const own = mistakes[name]
+  const common = {
+    ...texts,
+    value: draft[name],
+    onChange: (value: string) => onChange({ ...draft, [name]: value }),
+    mistakes: own === undefined ? mistakesOf(fault, name) : [own],
+  }
+  if (options !== undefined) return <SelectField {...common} options={options} />
+  if (rows !== undefined) return <TextArea {...common} rows={rows} />
   return (
-    <Group title="How it runs">
-      <TextField
-        label="Queue"
-        placeholder="None"
-        hint="With its parallelism, retries and dead letters. Without one the next tick is the retry."
-        offered={(queues.data?.queues ?? []).map(({ name }) => name)}
-        {...field('queue')}
-      />
-      <SelectField label="While a run has not ended" options={OVERLAPS} {...field('concurrency_policy')} />
-      <SelectField label="Ticks missed while nothing ran" options={MISSED} {...field('missed_run_policy')} />
-      <TextField
-        label="Starts at the latest after, in seconds"
-        type="number"
-        placeholder="Never too late"
-        hint="1 to 86,400. A tick that is later is missed for good."
-        {...field('starting_deadline_seconds')}
-      />
-      <TextField
-        label="Jitter in seconds"
-        type="number"
-        isRequired
-        hint="0 to 3,600. Runs start up to this much later, always the same for one cron."
-        {...field('jitter_seconds')}
-      />
-      <TextField
-        label="Timeout in seconds"
-        type="number"
-        isRequired
-        hint="Of one call: 1 to 300."
-        {...field('timeout_seconds')}
-      />
-    </Group>
+    <TextField
+      {...common}
+      type={isNumber ? 'number' : 'text'}
+      disabled={isMasked && name === 'url'}
+      {...(offered !== undefined && { offered })}
+    />
   )
 }
 
-const ALERTS = ['1', '2', '3'].map((value) => ({ value, label: `${value} in a row` }))
-
-function Ends({ field }: { readonly field: Bind }) {
-  return (
-    <Group title="When a run has ended">
-      <SelectField label="Failure alert after" options={ALERTS} {...field('alert_threshold')} />
-      <TextField label="Callback URL" isMono hint="Gets a POST about each end." {...field('callback_url')} />
-      <TextArea
-        label="Success assertions"
-        rows={2}
-        placeholder={'status_code_equals: 200\nbody_contains: ok\nresponse_time_under_ms: 500'}
-        hint="One a line. All must pass, besides a 2xx status."
-        {...field('success_assertions')}
-      />
-    </Group>
-  )
-}
-
-/** Settings that usually stay as they are. */
-function Group({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
-  return (
-    <details class="form-more" open>
-      <summary>{title}</summary>
-      <div class="form form-pair">{children}</div>
-    </details>
-  )
+/** What the schedule means as it is typed, or what is wrong with it. */
+function useSchedule(draft: CronDraft) {
+  const cron_expression = useSettled(draft.cron_expression.trim())
+  const time_zone = useSettled(draft.time_zone.trim())
+  const isTyped = cron_expression !== '' && time_zone !== ''
+  // As the table below asks, so that both are one request.
+  const count = TIMES_SHOWN + SPARE
+  const preview = useCronPreview(isTyped ? { cron_expression, time_zone, count } : null)
+  return {
+    ...{ cron_expression, time_zone },
+    description: isTyped ? preview.data?.description : undefined,
+    fault: isTyped ? preview.error : null,
+  }
 }

@@ -14,7 +14,7 @@ type Schedule = Pick<Cron, 'cron_expression' | 'time_zone'>
 
 const DAY_MS = 86_400_000
 /** Some pass before they are read again. */
-const SPARE = 2
+export const SPARE = 2
 const TICKS_MAX = 100
 const AROUND = 5
 
