@@ -45,10 +45,10 @@ export function dayOfChange({ atMs, afterMs }: ClockChange): string {
   return localTime(atMs, afterMs).slice(0, 10)
 }
 
-/** Such as `Clocks go forward, 02:00 → 03:00`. */
+/** Such as `clocks go forward, 02:00 → 03:00`. */
 export function changeText({ atMs, beforeMs, afterMs }: ClockChange): string {
   const [from, to] = [beforeMs, afterMs].map((offset) => localTime(atMs, offset).slice(11, 16))
-  return `Clocks go ${afterMs > beforeMs ? 'forward' : 'back'}, ${from} → ${to}`
+  return `clocks go ${afterMs > beforeMs ? 'forward' : 'back'}, ${from} → ${to}`
 }
 
 function localTime(atMs: number, offset: number): string {

@@ -12,11 +12,11 @@ const ms = (text: string): number => Date.parse(text)
 const NOW = ms('2026-11-23T08:00:00Z')
 
 test.each([
-  ['Europe/Berlin', '2027-03-28T01:00:00Z', '2027-03-28', 'Clocks go forward, 02:00 → 03:00'],
-  ['America/New_York', '2027-03-14T07:00:00Z', '2027-03-14', 'Clocks go forward, 02:00 → 03:00'],
-  ['Australia/Lord_Howe', '2027-04-03T15:00:00Z', '2027-04-04', 'Clocks go back, 02:00 → 01:30'],
+  ['Europe/Berlin', '2027-03-28T01:00:00Z', '2027-03-28', 'clocks go forward, 02:00 → 03:00'],
+  ['America/New_York', '2027-03-14T07:00:00Z', '2027-03-14', 'clocks go forward, 02:00 → 03:00'],
+  ['Australia/Lord_Howe', '2027-04-03T15:00:00Z', '2027-04-04', 'clocks go back, 02:00 → 01:30'],
   // At midnight: the day that becomes longer is the one before.
-  ['America/Santiago', '2027-04-04T03:00:00Z', '2027-04-03', 'Clocks go back, 00:00 → 23:00'],
+  ['America/Santiago', '2027-04-04T03:00:00Z', '2027-04-03', 'clocks go back, 00:00 → 23:00'],
   ['America/Asuncion', null, null, null],
   ['UTC', null, null, null],
 ])('the next change of clocks in %s', (zone, at, day, text) => {

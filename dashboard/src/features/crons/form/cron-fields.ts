@@ -87,7 +87,7 @@ export const CRON_TEXTS: Readonly<Record<CronField, CronFieldText>> = {
     words: ({ alert_threshold: failures }) => `${plural(failures, 'failure')} in a row`,
   },
   success_assertions: {
-    ...{ label: 'Success assertions', rows: 2, hint: 'One a line. All must pass, besides a 2xx status.' },
+    ...{ label: 'Success assertions', rows: 3, hint: 'One a line. All must pass, besides a 2xx status.' },
     placeholder: 'status_code_equals: 200\nbody_contains: ok\nresponse_time_under_ms: 500',
     words: ({ success_assertions: assertions }) => successText(assertions),
   },

@@ -56,13 +56,14 @@ export function CronForm(props: CronFormProps) {
         {field('queue', { offered: queues.data?.queues.map(({ name }) => name) ?? [] })}
         {MORE.map((name) => field(name))}
       </div>
+      {field('success_assertions')}
     </>
   )
 }
 
 const MORE = [
   ...['concurrency_policy', 'missed_run_policy', 'starting_deadline_seconds', 'jitter_seconds'],
-  ...['timeout_seconds', 'alert_threshold', 'callback_url', 'success_assertions'],
+  ...['timeout_seconds', 'alert_threshold', 'callback_url'],
 ] as readonly CronField[]
 
 interface ControlProps extends CronFormProps {

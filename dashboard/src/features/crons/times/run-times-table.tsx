@@ -1,4 +1,10 @@
-import { changeText, formatDayTime, offsetText } from '../../../format/clock-changes.ts'
+import {
+  changeText,
+  dayOfChange,
+  formatDayTime,
+  offsetText,
+  weekdayOf,
+} from '../../../format/clock-changes.ts'
 import { Badge } from '../../../ui/badge.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { Time } from '../../../ui/time.tsx'
@@ -44,7 +50,12 @@ export function RunTable({
             time.kind === 'run' ? (
               <Run key={time.atMs} run={time} zones={zones} isOneDay={isOneDay} />
             ) : (
-              <Change key={`${time.zone} ${time.atMs}`} time={time} width={zones.length + 1} />
+              <Change
+                key={`${time.zone} ${time.atMs}`}
+                time={time}
+                width={zones.length + 1}
+                isOneDay={isOneDay}
+              />
             ),
           )}
         </tbody>
@@ -74,7 +85,7 @@ function Run({
       ))}
       {!isOneDay && (
         <td data-align="end">
-          <Time at={new Date(atMs).toISOString()} form="exact" />
+          <Time at={new Date(atMs).toISOString()} />
         </td>
       )}
     </tr>
@@ -99,11 +110,21 @@ function Moment({
   )
 }
 
-function Change({ time, width }: { readonly time: ChangeTime; readonly width: number }) {
+function Change({
+  time: { change, zone },
+  width,
+  isOneDay,
+}: {
+  readonly time: ChangeTime
+  readonly width: number
+  readonly isOneDay: boolean
+}) {
+  const day = dayOfChange(change)
   return (
     <tr class="run-times-change">
       <td colSpan={width}>
-        <Icon name="cron" size={14} /> {changeText(time.change)} <span>in {time.zone}</span>
+        <Icon name="cron" size={14} /> {!isOneDay && `${weekdayOf(day)} ${day}: `}
+        {changeText(change)} in {zone}
       </td>
     </tr>
   )
