@@ -1,4 +1,4 @@
-const COUNTS = new Intl.NumberFormat('en')
+const COUNTS = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
 /** With all digits, such as `12,345`. */

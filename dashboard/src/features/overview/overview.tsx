@@ -1,3 +1,4 @@
+import { useLiveFigures } from '../../api/live.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { formatCompact, formatCount, formatShare, plural } from '../../format/numbers.ts'
@@ -47,15 +48,18 @@ export function Overview() {
 
 function Figures({ summary, range }: { readonly summary: Summary; readonly range: Range }) {
   const team = useRead('readTeam', {})
-  const { ended, failed, dead, oldestReadySeconds: oldest } = summary
+  const { ended, failed, dead } = summary
+  // Statistics have it once a minute.
+  const live = useLiveFigures()
+  const oldest = live === null ? summary.oldestReadySeconds : live.oldest_ready_seconds
   return (
     <div class="figures">
       <Figure
         name="Oldest ready job"
-        note={summary.depth === 0 ? 'No job is ready' : `${plural(summary.depth, 'job')} ready`}
+        note={oldest === null ? 'No job is ready' : 'It could start now'}
         tone={toneOf(oldest)}
       >
-        {oldest === null ? '0 s' : formatDuration(oldest * 1_000)}
+        {oldest === null ? 'None' : oldest === 0 ? '< 1 s' : formatDuration(oldest * 1_000)}
       </Figure>
       <Figure name="Throughput" note={`${formatCount(ended)} ended`}>
         {formatRate(summary.perSecond)}

@@ -11,7 +11,6 @@ export interface Summary {
   readonly latenessMs: number | null
   /** Of the last count, null when no job was ready. */
   readonly oldestReadySeconds: number | null
-  readonly depth: number
 }
 
 /** @param step seconds of a point */
@@ -29,6 +28,5 @@ export function summaryOf(points: readonly StatisticsPoint[], step: number): Sum
     latenessMs: lateness.length === 0 ? null : Math.max(...lateness),
     // The minute that has just begun may not be counted yet.
     oldestReadySeconds: last?.oldest_ready_seconds ?? before?.oldest_ready_seconds ?? null,
-    depth: Math.max(last?.depth ?? 0, before?.depth ?? 0),
   }
 }
