@@ -14,10 +14,10 @@ LOOPBACK := 127.0.0.0/8,::1/128,localhost
 
 IMAGE ?= punctual:$(shell sed -n 's/^  "version": "\(.*\)",$$/\1/p' package.json)
 
-.PHONY: help install redis build run test e2e bench check image manifests clean
+.PHONY: help install redis build run test e2e screenshots bench check image manifests clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build redis ## build and start Punctual on http://127.0.0.1:8080, with everything it needs
 	@export PUNCTUAL_LOG_FORMAT="$${PUNCTUAL_LOG_FORMAT:-text}"; \
@@ -36,6 +36,10 @@ test: build ## run every suite but e2e, with a real Redis and a real Kubernetes 
 
 e2e: build ## run the scenarios on a kind cluster made for them; KEEP=1 leaves it
 	@$(RUN) scripts/e2e.sh
+
+screenshots: build redis ## take the pictures of docs/images anew, in Chromium
+	@scripts/chromium.sh >/dev/null
+	@SCREENSHOTS=1 $(RUN) vitest run --project dashboard test/dashboard/screenshots.test.ts
 
 bench: build ## the side-by-side table (docs/performance.md); QUICK=1 takes three minutes
 	@$(RUN) node bench/main.ts

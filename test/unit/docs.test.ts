@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { AUDITED_ACTIONS, AUDITED_KINDS } from '../../src/domain/access/audit-record.ts'
 import { endAttempt } from '../../src/domain/jobs/retry-policy.ts'
 import { callbackFor } from '../../src/domain/jobs/callback.ts'
@@ -196,6 +197,16 @@ describe('lists that must agree', () => {
     }
     const inShard = Object.entries(made).map(([name, key]) => [name, key.slice(prefix)])
     expect(written).toEqual({ ...SHARD_KEY_WORDS, ...QUEUE_KEY_WORDS, ...Object.fromEntries(inShard) })
+  })
+
+  test('the page of the dashboard names operations that there are', () => {
+    const { paths } = parse(read('openapi.yaml')) as { paths: Record<string, Record<string, unknown>> }
+    const named = [...read('docs/dashboard.md').matchAll(/`([A-Z]+) (\/api\/[^`]+)`/g)]
+    expect(named.length).toBeGreaterThan(40)
+    const isThere = (method: string, path: string) => paths[path]?.[method.toLowerCase()] !== undefined
+    expect(named.filter(([, method = '', path = '']) => !isThere(method, path)).map(([one]) => one)).toEqual(
+      [],
+    )
   })
 
   test('the page of the audit log has every kind and every action', () => {

@@ -76,7 +76,7 @@ export function openJobs({ mail, partner, search }: ShopTargets): Push[] {
       ...{ payload: { event: 'order.paid', order: 48_400 + i }, retry_delays: [900, 3_600] },
     })),
     ...many(3, (i) => ({
-      ...{ queue: 'search-index', url: `${search.url}/reindex/${i + 1}`, timeout_seconds: 600 },
+      ...{ queue: 'search-index', url: `${search.url}/reindex/${i + 1}`, timeout_seconds: 120 },
       tags: { tenant: tenant(i) },
     })),
   ]

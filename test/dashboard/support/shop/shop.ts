@@ -21,13 +21,17 @@ export interface Shop {
 
 const DAY_MS = 86_400_000
 
-export async function openShop(world: StandaloneWorld): Promise<Shop> {
+/** @param env settings of the standalone */
+export async function openShop(world: StandaloneWorld, env?: Record<string, string>): Promise<Shop> {
   const folder = world.newFolder()
   const targets = await startShopTargets(() => world.newTarget())
   writeResources(folder, targets)
-  const { program, client } = await world.start(folder)
+  const { program, client } = await world.start(folder, env)
   const url = String((await program.logged('Standalone runs'))['url'])
   const token = readFileSync(join(folder, 'token'), 'utf8').trim()
+  for (const queue of ['webhooks', 'emails', 'crm-sync']) {
+    await client.makeQueue(queue, { alerts_enabled: true })
+  }
   const stubborn = await client.push(stubbornJob(targets))
   await pushAll(client, [...goodJobs(targets), ...deadJobs(targets), ...openJobs(targets)])
   const cron = await makeCrons(client, targets)
@@ -45,7 +49,11 @@ export async function openShop(world: StandaloneWorld): Promise<Shop> {
 }
 
 async function pushAll(client: ApiClient, jobs: readonly unknown[]): Promise<void> {
-  await expected(client.send('POST', '/api/jobs/batch', { jobs }))
+  const { results } = await expected(
+    client.send<{ results: ReadonlyArray<{ status: number }> }>('POST', '/api/jobs/batch', { jobs }),
+  )
+  const refused = results.filter(({ status }) => status !== 201)
+  if (refused.length > 0) throw new Error(`pushes were refused: ${JSON.stringify(refused)}`)
 }
 
 /** @returns the id of one that has run */

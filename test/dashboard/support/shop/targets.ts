@@ -19,9 +19,8 @@ export async function startShopTargets(newTarget: () => Promise<Target>): Promis
     ...{ search: await newTarget(), payments: await newTarget() },
   }
   const { mail, partner, search, payments } = targets
-  mail.route('/', () => json({ id: 'msg_01JD2M8K', state: 'accepted' }))
+  mail.route('/v1', () => json({ id: 'msg_01JD2M8K', state: 'accepted' }))
   mail.route('/v1/bounces', () => ({ status: 404, ...json({ error: 'no such mailbox' }) }))
-  partner.route('/', () => json({ received: true }))
   partner.route('/orders', () => ({
     status: 503,
     ...json({ error: 'upstream unavailable', retry: 'later' }),
@@ -35,8 +34,9 @@ export async function startShopTargets(newTarget: () => Promise<Target>): Promis
     nth < 4 ? { status: 503, ...json({ error: 'upstream unavailable' }) } : json({ received: true }),
   )
   partner.route('/slow', hang)
-  search.route('/', () => json({ indexed: 1, took: 4 }))
+  search.route('/products', () => json({ indexed: 1, took: 4 }))
+  search.route('/stock', () => json({ changed: 12 }))
   search.route('/reindex', hang)
-  payments.route('/', () => json({ captured: true, amount: 4990, currency: 'EUR' }))
+  payments.route('/v2', () => json({ captured: true, amount: 4990, currency: 'EUR' }))
   return targets
 }
