@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { UrlQuery } from '../../app/url-query.ts'
 import { Button } from '../../ui/button.tsx'
+import { ChoiceBar } from '../../ui/choice-bar.tsx'
 import type { Values } from './alert-filter.ts'
 import { TYPES } from './alert-text.ts'
 import './filter-bar.css'
@@ -23,18 +24,12 @@ export function FilterBar({
   const type = values['type'] ?? ''
   return (
     <div class="alert-bar">
-      <div class="choice" role="group" aria-label="Type">
-        {CHOICES.map(({ value, label }) => (
-          <Button
-            key={value}
-            look="bare"
-            isPressed={type === value}
-            onClick={() => onChange({ type: value })}
-          >
-            {label}
-          </Button>
-        ))}
-      </div>
+      <ChoiceBar
+        label="Type"
+        options={CHOICES}
+        value={type}
+        onChange={(value) => onChange({ type: value })}
+      />
       <div class="row">
         <Button
           isPressed={values['read'] === 'false'}

@@ -6,6 +6,7 @@ import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
 import { Button } from '../../ui/button.tsx'
+import { ChoiceBar } from '../../ui/choice-bar.tsx'
 import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
@@ -85,13 +86,14 @@ function Filters({
 }) {
   return (
     <>
-      <div class="choice" role="group" aria-label="State">
-        {STATES.map(([name, label, is]) => (
-          <Button key={name} look="bare" isPressed={state === name} onClick={() => onChange({ state: name })}>
-            {label} {name !== '' && <span class="soft number">{formatCount(crons.filter(is).length)}</span>}
-          </Button>
-        ))}
-      </div>
+      <ChoiceBar
+        label="State"
+        options={STATES.map(([value, label, is]) => ({
+          ...{ value, label: `${label} ${formatCount(crons.filter(is).length)}` },
+        }))}
+        value={state}
+        onChange={(value) => onChange({ state: value })}
+      />
       <div class="bar">
         <input
           type="search"

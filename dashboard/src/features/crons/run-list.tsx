@@ -1,31 +1,24 @@
-import { useState } from 'preact/hooks'
 import type { CronRun } from '../../../../clients/typescript/src/client.ts'
 import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
-import { formatCount, plural } from '../../format/numbers.ts'
+import { plural } from '../../format/numbers.ts'
 import { formatStamp } from '../../format/times.ts'
-import { Button } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import '../../ui/more-pages.css'
 import { Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time, useZone } from '../../ui/time.tsx'
 import { RunBadge } from './cron-state.tsx'
 
-const SHOWN = 20
-
 /** The records of a cron's ticks and manual runs, all or of a cell of the map. */
 export function RunList({ runs, cronId }: { readonly runs: readonly CronRun[]; readonly cronId: number }) {
   const { values, set } = useUrlQuery()
   const zone = useZone()
-  const [isAll, setIsAll] = useState(false)
   const { since = '', until = '' } = values
   const clear = (): void => set({ since: null, until: null })
   const isFiltered = since !== '' && until !== ''
   const found = isFiltered ? runs.filter(({ scheduled_at: run }) => since <= run && run <= until) : runs
-  const shown = isAll ? found : found.slice(0, SHOWN)
   const stamps = [since, until].map((time) => formatStamp(Date.parse(time) || 0, zone).slice(0, 16))
   return (
     <Panel isFlush title="Records" actions={<a href={at('/jobs', { cron_id: cronId })}>Jobs of this cron</a>}>
@@ -40,7 +33,7 @@ export function RunList({ runs, cronId }: { readonly runs: readonly CronRun[]; r
       )}
       {found.length === 0 && <NoRuns isFiltered={isFiltered} onClear={clear} />}
       {found.length > 0 && (
-        <SteadyRows latest={shown} keyOf={keyOf} scope={`${since} ${until} ${isAll}`} what="record">
+        <SteadyRows latest={found} keyOf={keyOf} scope={`${since} ${until}`} what="record">
           {(rows) => (
             <Table
               caption="Records of ticks and runs"
@@ -51,11 +44,6 @@ export function RunList({ runs, cronId }: { readonly runs: readonly CronRun[]; r
             />
           )}
         </SteadyRows>
-      )}
-      {found.length > shown.length && (
-        <div class="more-pages">
-          <Button onClick={() => setIsAll(true)}>Show all {formatCount(found.length)} records</Button>
-        </div>
       )}
     </Panel>
   )

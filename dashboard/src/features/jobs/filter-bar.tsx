@@ -3,6 +3,7 @@ import { useRead } from '../../api/reads.ts'
 import type { UrlQuery } from '../../app/url-query.ts'
 import type { FilterValues } from '../../format/job-filter.ts'
 import { Button } from '../../ui/button.tsx'
+import { ChoiceBar } from '../../ui/choice-bar.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import './filter-bar.css'
 import { FilterDialog } from './filter-dialog.tsx'
@@ -36,18 +37,12 @@ export function FilterBar({
   const status = values['status'] ?? ''
   return (
     <div class="filter-bar">
-      <div class="choice" role="group" aria-label="Status">
-        {STATUSES.map(({ value, label }) => (
-          <Button
-            key={value}
-            look="bare"
-            isPressed={status === value}
-            onClick={() => onChange({ status: value })}
-          >
-            {label}
-          </Button>
-        ))}
-      </div>
+      <ChoiceBar
+        label="Status"
+        options={STATUSES}
+        value={status}
+        onChange={(value) => onChange({ status: value })}
+      />
       <div class="bar">
         <QueueField value={values['queue'] ?? ''} onChange={onChange} />
         <TimeMenu status={status} values={values} onChange={onChange} onOther={() => setIsOpen(true)} />

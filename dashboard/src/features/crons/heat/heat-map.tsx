@@ -2,50 +2,43 @@ import { useMemo } from 'preact/hooks'
 import type { CronRun } from '../../../../../clients/typescript/src/client.ts'
 import { type UrlQuery, useUrlQuery } from '../../../app/url-query.ts'
 import { formatCompact, formatCount } from '../../../format/numbers.ts'
-import { Button } from '../../../ui/button.tsx'
+import { ChoiceBar } from '../../../ui/choice-bar.tsx'
+import type { Option } from '../../../ui/field.tsx'
 import { useZone } from '../../../ui/time.tsx'
 import './heat-map.css'
 import { type HeatCell, type HeatMap as Map, heatMapOf, levelOf, type Measure } from './heat.ts'
 
-const MEASURES: ReadonlyArray<readonly [Measure, string]> = [
-  ['ran', 'Runs'],
-  ['failed', 'Failed'],
-  ['idle', 'Not run'],
+const MEASURES: ReadonlyArray<Option<Measure>> = [
+  { value: 'ran', label: 'Runs' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'idle', label: 'Not run' },
 ]
 
 /** In pixels: few columns do not fill the width. */
 const COLUMN_MAX = 76
 
 /** What the cells count. */
-export function useMeasure(): Measure {
-  const { values } = useUrlQuery()
-  return MEASURES.find(([name]) => name === values['heat'])?.[0] ?? 'ran'
+function measureOf({ heat }: UrlQuery['values']): Measure {
+  return MEASURES.find(({ value }) => value === heat)?.value ?? 'ran'
 }
 
 export function MeasureChoice() {
-  const { set } = useUrlQuery()
-  const chosen = useMeasure()
+  const { values, set } = useUrlQuery()
   return (
-    <div class="choice" role="group" aria-label="What is counted">
-      {MEASURES.map(([name, label]) => (
-        <Button
-          key={name}
-          look="bare"
-          isPressed={name === chosen}
-          onClick={() => set({ heat: name === 'ran' ? null : name })}
-        >
-          {label}
-        </Button>
-      ))}
-    </div>
+    <ChoiceBar
+      label="What is counted"
+      options={MEASURES}
+      value={measureOf(values)}
+      onChange={(heat) => set({ heat })}
+    />
   )
 }
 
 /** How often it ran and failed, by the time of the day; a cell shows its records in the list below. */
 export function HeatMap({ runs }: { readonly runs: readonly CronRun[] }) {
   const zone = useZone()
-  const measure = useMeasure()
   const query = useUrlQuery()
+  const measure = measureOf(query.values)
   const map = useMemo(() => heatMapOf(runs, zone), [runs, zone])
   if (map === null) return null
   const max = Math.max(
@@ -56,7 +49,7 @@ export function HeatMap({ runs }: { readonly runs: readonly CronRun[] }) {
   )
   return (
     <div class="heat" data-measure={measure}>
-      <div class="table-frame" tabIndex={0} role="region" aria-label="Runs by time" onKeyDown={walk}>
+      <div class="table-frame" tabIndex={0} role="region" aria-label="Runs by time">
         <table
           class="heat-map"
           data-wide={map.isWide}
@@ -151,27 +144,4 @@ function Legend({ measure, max, zone }: Pick<CellProps, 'measure' | 'max'> & { r
       )}
     </p>
   )
-}
-
-/** Arrow keys go from cell to cell. */
-function walk(event: KeyboardEvent): void {
-  const [dx, dy] = STEPS[event.key] ?? [0, 0]
-  const from = document.activeElement?.closest('td')
-  const row = from?.parentElement
-  if (from === null || from === undefined || !(row instanceof HTMLTableRowElement)) return
-  if (dx === 0 && dy === 0) return
-  event.preventDefault()
-  const rows = [...(row.parentElement?.children ?? [])] as HTMLTableRowElement[]
-  let [x, y] = [from.cellIndex + dx, rows.indexOf(row) + dy]
-  for (; rows[y]?.cells[x] !== undefined; x += dx, y += dy) {
-    const button = rows[y]?.cells[x]?.querySelector('button')
-    if (button !== null && button !== undefined) return button.focus()
-  }
-}
-
-const STEPS: Readonly<Record<string, readonly [dx: number, dy: number]>> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
 }
