@@ -24,7 +24,7 @@ export function Found({
       )}
       {sample.length > 0 && (
         <p class="soft">
-          {sample.length === matched ? 'In full: ' : 'Such as '}
+          {sample.length === matched ? 'All of them: ' : 'Such as '}
           {sample.map((id, i) => (
             <span key={id}>
               {i > 0 && ', '}

@@ -15,6 +15,8 @@ function orderWithin(status: string | undefined): string {
     case 'completed':
     case 'dead_lettered':
       return 'newest first'
+    case 'failed':
+      return 'dead letters first, then the newest'
     default:
       return 'what has not ended by due time, then dead letters, then the newest'
   }
