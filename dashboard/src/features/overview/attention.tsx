@@ -2,30 +2,24 @@ import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Panel } from '../../ui/page.tsx'
-import { useNow, useZone } from '../../ui/time.tsx'
 import './attention.css'
 import { mattersOf } from './matters.ts'
 
 /** Queues that are looked at: those of the first page. */
 const QUEUES_MAX = 1_000
-const WINDOWS_MAX = 100
 
-/** What somebody should look at now, or that there is nothing. */
+/** What somebody should look at now, or that there is nothing. What a window holds or mutes is said above every screen. */
 export function Attention() {
   const queues = useRead('listQueues', { limit: QUEUES_MAX })
   const alerts = useRead('countAlerts', {})
-  const windows = useRead('listWindows', { limit: WINDOWS_MAX })
   const team = useRead('readTeam', {})
   const matters = mattersOf({
     queues: queues.data?.queues ?? [],
-    windows: windows.data?.windows ?? [],
     channels: team.data?.notifications ?? [],
     failures: alerts.data?.by_type.failure ?? 0,
-    nowMs: useNow(),
-    zone: useZone(),
   })
   if (matters.length === 0) {
-    const isKnown = [queues, alerts, windows, team].every(({ isSuccess }) => isSuccess)
+    const isKnown = [queues, alerts, team].every(({ isSuccess }) => isSuccess)
     return isKnown ? <AllWell /> : null
   }
   return (

@@ -1,12 +1,11 @@
-import type { MaintenanceWindow, Queue, Team } from '../../../../clients/typescript/src/client.ts'
+import type { Queue, Team } from '../../../../clients/typescript/src/client.ts'
 import { plural } from '../../format/numbers.ts'
-import { formatShort } from '../../format/times.ts'
 
 /** Of each kind at most so many are named. */
 const NAMED_MAX = 5
 
 export interface Matter {
-  readonly icon: 'alert' | 'bell' | 'dead' | 'down' | 'pause' | 'window'
+  readonly icon: 'alert' | 'bell' | 'dead' | 'down' | 'pause'
   readonly tone: 'bad' | 'warn' | 'busy'
   readonly text: string
   /** A screen, and its filters. */
@@ -16,16 +15,13 @@ export interface Matter {
 
 export interface Looked {
   readonly queues: readonly Queue[]
-  readonly windows: readonly MaintenanceWindow[]
   readonly channels: Team['notifications']
   /** Unread alerts of failures. */
   readonly failures: number
-  readonly nowMs: number
-  readonly zone: string
 }
 
 /** What somebody should look at now, the worst first; of each kind the largest. */
-export function mattersOf({ queues, windows, channels, failures, nowMs, zone }: Looked): readonly Matter[] {
+export function mattersOf({ queues, channels, failures }: Looked): readonly Matter[] {
   const paused = queues.filter(({ is_active: isActive }) => !isActive)
   const draining = queues.filter((queue) => queue.is_active && queue.is_draining)
   const dead = queues.filter(({ counts }) => counts.dead > 0)
@@ -46,7 +42,6 @@ export function mattersOf({ queues, windows, channels, failures, nowMs, zone }: 
     ...named(dead, ({ counts }) => counts.dead, deadMatter, DEAD),
     ...named(paused, waiting, pausedMatter, PAUSED),
     ...named(draining, waiting, drainingMatter, DRAINING),
-    ...windows.filter(({ active }) => active).map((window) => windowMatter(window, nowMs, zone)),
   ]
 }
 
@@ -84,11 +79,4 @@ function drainingMatter(queue: Queue): Matter {
 
 function waiting({ counts }: Queue): number {
   return counts.pending + counts.delayed
-}
-
-function windowMatter(window: MaintenanceWindow, nowMs: number, zone: string): Matter {
-  const { name, action, ends_at: end } = window
-  const effect = action === 'hold' ? 'holds jobs and mutes alerts' : 'mutes alerts'
-  const until = end === null ? '' : ` until ${formatShort(Date.parse(end), nowMs, zone)}`
-  return { icon: 'window', tone: 'busy', text: `${name} ${effect}${until}`, path: '/maintenance' }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { MaintenanceWindow, Queue } from '../../../../clients/typescript/src/client.ts'
+import type { Queue } from '../../../../clients/typescript/src/client.ts'
 import { type Looked, mattersOf } from '../../../../dashboard/src/features/overview/matters.ts'
 
 const queue = (id: number, given: Partial<Queue>, counts: Partial<Queue['counts']> = {}) =>
@@ -8,10 +8,7 @@ const queue = (id: number, given: Partial<Queue>, counts: Partial<Queue['counts'
     counts: { pending: 0, delayed: 0, processing: 0, dead: 0, ...counts },
     ...given,
   }) as Queue
-const NOTHING: Looked = {
-  ...{ queues: [], windows: [], channels: [], failures: 0 },
-  ...{ nowMs: Date.parse('2026-11-23T12:00:00Z'), zone: 'Europe/Berlin' },
-}
+const NOTHING: Looked = { queues: [], channels: [], failures: 0 }
 const textsOf = (looked: Partial<Looked>) => mattersOf({ ...NOTHING, ...looked }).map(({ text }) => text)
 
 test('what is well needs no attention', () => {
@@ -39,12 +36,4 @@ test('of many queues five are named, and the others counted', () => {
   expect(texts).toHaveLength(6)
   expect(texts[0]).toBe('q999 has 999 dead letters')
   expect(texts.at(-1)).toBe('994 more queues with dead letters')
-})
-
-test('a window says until when it is open, in the zone of the viewer', () => {
-  const window = { name: 'upgrade', active: true, action: 'hold', ends_at: '2026-11-23T13:30:00Z' }
-  const closed = { ...window, active: false }
-  expect(textsOf({ windows: [window, closed] as MaintenanceWindow[] })).toEqual([
-    'upgrade holds jobs and mutes alerts until 14:30:00',
-  ])
 })
