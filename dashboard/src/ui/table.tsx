@@ -52,7 +52,8 @@ export function Table<Row, Key extends string | number>(props: TableProps<Row, K
     choose(keys.slice(first, Math.max(from, index) + 1), isChosen)
   }
   return (
-    <div class="table-frame">
+    // Without links in it, the frame itself takes the keys that scroll it.
+    <div class="table-frame" tabIndex={hrefOf === undefined ? 0 : undefined}>
       <table class="table">
         <caption class="visually-hidden">{caption}</caption>
         <Head

@@ -22,8 +22,9 @@ export interface Piece {
   /** Of the day, from 0 to 1. */
   readonly begin: number
   readonly end: number
-  /** Beside those that overlap it. */
+  /** Which of `lanes` beside each other it takes. */
   readonly lane: number
+  readonly lanes: number
 }
 
 const DAY_MS = 86_400_000
@@ -57,31 +58,31 @@ export function titleOf(view: View, date: string): string {
     : `${monday} – ${added(monday, 6).slice(5)}`
 }
 
-/** The pieces of openings in a day, by their begin; those that overlap have lanes of their own. */
-export function piecesOf(
-  openings: readonly Opening[],
-  { startMs, endMs }: Day,
-  zone: string,
-): { readonly pieces: readonly Piece[]; readonly lanes: number } {
-  const ends: number[] = []
+/** The pieces of openings in a day, by their begin; those that overlap stand beside each other. */
+export function piecesOf(openings: readonly Opening[], { startMs, endMs }: Day, zone: string): Piece[] {
   const clock = (ms: number): string => formatStamp(ms, zone).slice(11, 16)
   const part = (ms: number): number => (Math.min(endMs, Math.max(startMs, ms)) - startMs) / (endMs - startMs)
-  const pieces = openings.flatMap((opening): Piece[] => {
+  const pieces: Piece[] = []
+  // Of the pieces that overlap, directly or by others: the end of each lane, and where they begin among all.
+  let [ends, first] = [[] as number[], 0]
+  for (const opening of openings) {
     const [from, to] = [Date.parse(opening.start_at), Date.parse(opening.end_at)]
-    if (from >= endMs || to <= startMs) return []
+    if (from >= endMs || to <= startMs) continue
+    if (ends.every((end) => end <= from)) [ends, first] = [[], pieces.length]
     const free = ends.findIndex((end) => end <= from)
     const lane = free === -1 ? ends.length : free
     ends[lane] = to
-    return [
-      {
-        windowId: opening.window_id,
-        from: from < startMs ? null : clock(from),
-        to: to > endMs ? null : clock(to),
-        ...{ begin: part(from), end: part(to), lane },
-      },
-    ]
-  })
-  return { pieces, lanes: ends.length }
+    pieces.push({
+      windowId: opening.window_id,
+      from: from < startMs ? null : clock(from),
+      to: to > endMs ? null : clock(to),
+      ...{ begin: part(from), end: part(to), lane, lanes: 1 },
+    })
+    for (let at = first; at < pieces.length; at += 1) {
+      pieces[at] = { ...(pieces[at] as Piece), lanes: ends.length }
+    }
+  }
+  return pieces
 }
 
 /** Such as `Wed 11-25`. */

@@ -22,6 +22,7 @@ import {
 import './calendar.css'
 
 const VIEWS: readonly View[] = ['week', 'month']
+const MINUTE_MS = 60_000
 /** In a day of a month. */
 const PIECES_MAX = 3
 /** Beside the lines of a week. */
@@ -41,15 +42,16 @@ export function Calendar({ windows, query: { values, set } }: CalendarProps) {
   const days = daysOf(view, date, zone)
   const [first, last] = [days[0], days.at(-1)] as [Day, Day]
   const read = useRead('readWindowOpenings', {
-    after: new Date(first.startMs).toISOString(),
-    before: new Date(last.endMs).toISOString(),
+    // What goes on beyond the days shown is told from what ends with them.
+    after: new Date(first.startMs - MINUTE_MS).toISOString(),
+    before: new Date(last.endMs + MINUTE_MS).toISOString(),
   })
   const go = (step: 1 | -1): void => set({ date: moved(view, date, step) })
   const { openings = [], cut = [] } = read.data ?? {}
-  const linkOf = (piece: Piece, lanes: number) => (
+  const linkOf = (piece: Piece) => (
     <OpeningLink
       key={`${piece.windowId} ${piece.begin}`}
-      {...{ piece, lanes }}
+      piece={piece}
       window={windows.find(({ id }) => id === piece.windowId)}
       href={at('/maintenance', { ...values, window: piece.windowId })}
     />
@@ -86,7 +88,7 @@ export function Calendar({ windows, query: { values, set } }: CalendarProps) {
               isToday={day.date === today}
               isOutside={view === 'month' && day.date.slice(0, 7) !== date.slice(0, 7)}
               linkOf={linkOf}
-              {...piecesOf(openings, day, zone)}
+              pieces={piecesOf(openings, day, zone)}
               {...(view === 'month' && { max: PIECES_MAX })}
             />
           ))}
@@ -114,21 +116,20 @@ interface DayProps {
   readonly isToday: boolean
   /** Of the month before or after. */
   readonly isOutside: boolean
-  linkOf(piece: Piece, lanes: number): ComponentChildren
+  linkOf(piece: Piece): ComponentChildren
   readonly pieces: readonly Piece[]
-  readonly lanes: number
   /** Absent = all are shown, at their time of the day. */
   readonly max?: number
 }
 
-function DayCell({ day, isToday, isOutside, linkOf, pieces, lanes, max }: DayProps) {
+function DayCell({ day, isToday, isOutside, linkOf, pieces, max }: DayProps) {
   const { date } = day
   const more = max === undefined ? 0 : pieces.length - max
   return (
     <li data-today={isToday} data-outside={isOutside} data-empty={pieces.length === 0}>
       <time dateTime={date}>{dayText(date)}</time>
       <div class="calendar-day">
-        {pieces.slice(0, max).map((piece) => linkOf(piece, lanes))}
+        {pieces.slice(0, max).map(linkOf)}
         {more > 0 && (
           <a class="calendar-more" href={at('/maintenance', { view: 'week', date })}>
             {more} more
@@ -148,16 +149,14 @@ function DayCell({ day, isToday, isOutside, linkOf, pieces, lanes, max }: DayPro
 
 function OpeningLink({
   piece,
-  lanes,
   window,
   href,
 }: {
   readonly piece: Piece
-  readonly lanes: number
   readonly window: MaintenanceWindow | undefined
   readonly href: string
 }) {
-  const { windowId, from, to, begin, end, lane } = piece
+  const { windowId, from, to, begin, end, lane, lanes } = piece
   const hours = from === null && to === null ? 'all day' : `${from ?? '…'}–${to ?? '…'}`
   return (
     <a

@@ -24,7 +24,7 @@ export function WindowList({ windows }: { readonly windows: readonly Maintenance
     { said: ({ id }) => `Window ${id} has ended` },
   )
   const columns: ReadonlyArray<Column<MaintenanceWindow>> = [
-    { head: 'Window', cell: ({ id }) => id },
+    { head: 'Window', isWide: true, cell: Name },
     { head: 'State', cell: (window) => <State window={window} zone={zone} /> },
     {
       head: 'What it does',
@@ -35,12 +35,6 @@ export function WindowList({ windows }: { readonly windows: readonly Maintenance
       ),
     },
     { head: 'When', isExtra: true, cell: (window) => timesText(window, zone) },
-    {
-      head: 'Reason',
-      isWide: true,
-      isExtra: true,
-      cell: ({ reason }) => <bdi title={reason ?? undefined}>{reason}</bdi>,
-    },
   ]
   const actions: Column<MaintenanceWindow> = {
     head: 'Actions',
@@ -69,6 +63,17 @@ export function WindowList({ windows }: { readonly windows: readonly Maintenance
       />
       {deleting !== null && <Deletion window={deleting} onClose={() => setDeleting(null)} />}
     </>
+  )
+}
+
+function Name({ id, reason }: MaintenanceWindow) {
+  return (
+    <span class="window-name">
+      <span>{id}</span>
+      <bdi class="soft" title={reason ?? undefined}>
+        {reason}
+      </bdi>
+    </span>
   )
 }
 
