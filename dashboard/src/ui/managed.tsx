@@ -17,8 +17,7 @@ export function ManagedNote({ by, onShow }: { readonly by: ManagedBy; onShow(): 
   if (by === null) return null
   return (
     <Notice icon="git" tone="plain">
-      {whyNoEdit(by) ??
-        `${managerText(by)} has applied it: the next time, that overwrites what is changed here.`}{' '}
+      {whyNoEdit(by) ?? 'It was applied with kubectl: the next apply overwrites what is changed here.'}{' '}
       <button type="button" class="link" onClick={onShow}>
         Show it as YAML
       </button>

@@ -28,15 +28,18 @@ export function registerQueueCommands(program: Command, runner: CommandRunner, s
     ['drain', 'drainQueue', 'take no new jobs in a queue, and let the rest run'],
     ['resume', 'resumeQueue', 'end a pause or a drain'],
   ] as const) {
-    changing(queues.command(action).argument(...QUEUE_ARGUMENT))
-      .description(description)
-      .action((queue: string, flags: OutputFlags) =>
-        runner.request(
-          flags,
-          async (api) => api.send(operation, { queue_id: await queueIdOf(api, queue) }),
-          QUEUE_PAGE,
-        ),
-      )
+    const command = changing(queues.command(action).argument(...QUEUE_ARGUMENT)).description(description)
+    if (action !== 'resume') command.option('--reason <text>', 'why, for those who look at the queue')
+    command.action((queue: string, { reason, ...flags }: OutputFlags & { readonly reason?: string }) =>
+      runner.request(
+        flags,
+        async (api) => {
+          const body = reason === undefined ? {} : { body: { reason } }
+          return api.send(operation, { queue_id: await queueIdOf(api, queue), ...body })
+        },
+        QUEUE_PAGE,
+      ),
+    )
   }
   addRemovalCommands(queues, runner)
 }

@@ -68,6 +68,39 @@ test('a pushed queue is edited as its resource, whether it is there yet or not',
   expect((await world.get('HttpQueue', name)).spec).toMatchObject({ queueName: 'Pushed', active: false })
 })
 
+test('what others apply or track has a manager, what we made has none', async () => {
+  await world.apply('HttpQueue', 'applied', {})
+  await world.reason('HttpQueue', 'applied', 'Reconciled')
+  const path = `/api/queues/${await queueIdOf('applied')}`
+  const managedBy = async (at: string): Promise<unknown> =>
+    ((await (await call('GET', at)).json()) as { managed_by: unknown }).managed_by
+  expect(await managedBy(path)).toEqual({ tool: 'other', name: 'test' })
+  await call('PATCH', path, { max_parallelism: 3 })
+  expect(await managedBy(path)).toEqual({ tool: 'other', name: 'test' })
+  const { metadata } = await world.get('HttpQueue', 'applied')
+  const tracking = `mail:punctual.dev/HttpQueue:${metadata.namespace}/applied`
+  const annotations = { 'argocd.argoproj.io/tracking-id': tracking }
+  await world.api.send(
+    'PATCH',
+    await world.api.pathOf({ apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', ...metadata }),
+    { metadata: { annotations } },
+    'application/merge-patch+json',
+  )
+  await until('the API knows it', async () => JSON.stringify(await managedBy(path)).includes('argo_cd'))
+  expect(await managedBy(path)).toEqual({ tool: 'argo_cd', name: 'mail' })
+  const { manifest } = (await (await call('GET', `${path}/manifest`)).json()) as { manifest: string }
+  expect(manifest).toContain('name: applied\n')
+  const cron = { url: 'https://target.test/', cronExpression: '0 3 * * *' }
+  await world.apply('HttpCron', 'applied', cron)
+  await world.reason('HttpCron', 'applied', 'Reconciled')
+  const { status } = await world.get('HttpCron', 'applied')
+  expect(await managedBy(`/api/crons/${Number(status?.['id'])}`)).toEqual({ tool: 'other', name: 'test' })
+  const wanted = { name: 'Ours', url: 'https://target.test/', cron_expression: '0 3 * * *' }
+  const made = (await (await call('POST', '/api/crons', wanted)).json()) as { id: number }
+  expect(await managedBy(`/api/crons/${made.id}`)).toBe(null)
+  for (const id of [Number(status?.['id']), made.id]) await call('DELETE', `/api/crons/${id}`)
+})
+
 test('a deleted queue has no resource', async () => {
   await world.apply('HttpQueue', 'deleted', {})
   await world.reason('HttpQueue', 'deleted', 'Reconciled')

@@ -58,7 +58,7 @@ describe.concurrent('a queue', () => {
     const running = await here.client.push({ queue: 'paused', url: `${url}${path}/running` })
     await here.target.arrived(`${path}/running`)
     const queue = `/api/queues/${running.queue_id}`
-    expect(await here.client.send('POST', `${queue}/pause`)).toMatchObject({
+    expect(await here.client.send('POST', `${queue}/pause`, { reason: 'It moves.' })).toMatchObject({
       status: 200,
       body: { is_active: false, counts: { processing: 1 } },
     })
@@ -71,6 +71,13 @@ describe.concurrent('a queue', () => {
     })
     expect(here.target.arrivals(`${path}/waiting`)).toEqual([])
     expect(await here.client.job(waiting.job_id)).toMatchObject({ status: 'pending' })
+    expect(await here.client.send('GET', `${queue}/state`)).toMatchObject({
+      body: {
+        paused: { via: 'api', reason: 'It moves.' },
+        draining: null,
+        oldest_ready_seconds: expect.any(Number) as number,
+      },
+    })
     expect(await here.client.send('POST', `${queue}/resume`)).toMatchObject({ body: { is_active: true } })
     await here.client.ended(waiting.job_id)
     await here.client.ended(delayed.job_id)

@@ -52,6 +52,16 @@ test('a queue is shown, paused, resumed and deleted', async () => {
   ])
 })
 
+test('a pause and a drain take a reason', async () => {
+  api.answer = { status: 200, body: JSON.stringify(QUEUE) }
+  await api.run(['queues', 'pause', '7', '--reason', 'The mail server is down.'])
+  await api.run(['queues', 'drain', '7'])
+  expect(api.received.map(({ url, body }) => [url, body])).toEqual([
+    ['/api/queues/7/pause', '{"reason":"The mail server is down."}'],
+    ['/api/queues/7/drain', ''],
+  ])
+})
+
 test('an edit sends what is given, and shows warnings', async () => {
   api.answer = { status: 200, body: JSON.stringify({ ...QUEUE, warnings: ['It can never pass.'] }) }
   const args =

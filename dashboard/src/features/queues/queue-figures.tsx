@@ -21,15 +21,22 @@ const MINUTE_MS = 60_000
 export function LiveFigures({
   queue,
   state,
+  readAtMs,
 }: {
   readonly queue: Queue
   readonly state: QueueState | undefined
+  /** When the state was read. */
+  readonly readAtMs: number
 }) {
+  const nowMs = useNow()
   const { name, counts, max_parallelism: limit } = queue
   // Not to the second: the link would change all the time.
-  const now = new Date(Math.floor(useNow() / MINUTE_MS) * MINUTE_MS).toISOString()
+  const now = new Date(Math.floor(nowMs / MINUTE_MS) * MINUTE_MS).toISOString()
   const jobs = (filter: Readonly<Record<string, string>>): string => at('/jobs', { queue: name, ...filter })
-  const oldest = state?.oldest_ready_seconds ?? null
+  // It grows older while nothing happens, and nothing tells of that.
+  const grownSeconds = Math.max(0, Math.floor((nowMs - readAtMs) / 1_000))
+  const told = state?.oldest_ready_seconds ?? null
+  const oldest = told === null || counts.pending === 0 ? null : told + grownSeconds
   const isFull = limit !== null && counts.processing >= limit && counts.pending > 0
   return (
     <div class="figures">

@@ -46,7 +46,7 @@ export function QueuePage() {
 
 function Told({ queue }: { readonly queue: Queue }) {
   const { queue_id: id, name, managed_by: by } = queue
-  const { data: state } = useRead('readQueueState', { queue_id: id })
+  const { data: state, dataUpdatedAt: readAtMs } = useRead('readQueueState', { queue_id: id })
   const [edited, setEdited] = useState<Versioned | null>(null)
   const [isManifest, setIsManifest] = useState(false)
   const edit = (): void => {
@@ -67,7 +67,7 @@ function Told({ queue }: { readonly queue: Queue }) {
       actions={<QueueActions queue={queue} {...shared} />}
     >
       <Stops queue={queue} state={state} />
-      <LiveFigures queue={queue} state={state} />
+      <LiveFigures queue={queue} state={state} readAtMs={readAtMs} />
       <Settings queue={queue} {...shared} />
       <History queue={queue} />
       {edited !== null && <SettingsForm from={edited} onClose={() => setEdited(null)} />}
