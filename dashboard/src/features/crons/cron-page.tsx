@@ -35,7 +35,7 @@ export function CronPage() {
   if (cron === undefined || String(cron.id) !== id) {
     return (
       <Page title="Cron" crumbs={CRUMBS}>
-        {read.isPending && <Loading what="the cron" />}
+        {!read.isError && <Loading what="the cron" />}
         {isAbsent(read.error) && (
           <Empty icon="cron" title="There is no such cron">
             <p>It was deleted, or never was.</p>

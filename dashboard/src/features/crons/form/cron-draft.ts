@@ -18,10 +18,9 @@ const IS_NUMBER = /_(?:seconds|threshold)$/
 
 export function draftOf(cron: Cron): CronDraft {
   const texts = CRON_FIELDS.map((name): [CronField, string] => {
-    const value = cron[name]
     if (name === 'headers') return [name, toLines(cron.headers)]
     if (name === 'success_assertions') return [name, assertionLines(cron.success_assertions)]
-    return [name, String(value ?? '')]
+    return [name, String(cron[name] ?? '')]
   })
   return Object.fromEntries(texts) as CronDraft
 }
