@@ -77,7 +77,7 @@ export function CronButtons({
         </Button>
       ))}
       {mayEdit && (
-        <Button icon="edit" disabled={reason} onClick={onEdit}>
+        <Button disabled={reason} onClick={onEdit}>
           Edit
         </Button>
       )}
