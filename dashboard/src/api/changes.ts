@@ -10,16 +10,19 @@ export interface ChangeOptions<Input, Answer> {
   onDone?(answer: Answer, input: Input): void
   /** Where a form shows the fault itself, no message is shown beside it. */
   readonly isFaultShown?: boolean
+  /** The answer has a secret: it is kept no longer than the part of the page that shows it. */
+  readonly isSecret?: boolean
 }
 
 /** A change, after which everything on the screen is read again. `mutate` starts it, `isPending` says that it is under way. */
 export function useChange<Input, Answer>(
   change: (client: PunctualClient, input: Input) => Promise<Answer>,
-  { said, onDone, isFaultShown = false }: ChangeOptions<Input, Answer> = {},
+  { said, onDone, isFaultShown = false, isSecret = false }: ChangeOptions<Input, Answer> = {},
 ): UseMutationResult<Answer, Error, Input> {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: (input: Input) => change(api, input),
+    ...(isSecret && { gcTime: 0 }),
     onSuccess: (answer, input) => {
       if (said !== undefined) showToast({ tone: 'good', text: said(answer, input) })
       onDone?.(answer, input)

@@ -41,8 +41,8 @@ function headerOf(name: string, value: string): string {
   return quoted(value === '' ? `${name};` : `${name}: ${value}`)
 }
 
-/** Nothing has a meaning between single quotes but the quote itself. */
-function quoted(text: string): string {
+/** A word of a POSIX shell. Nothing has a meaning between single quotes but the quote itself. */
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 

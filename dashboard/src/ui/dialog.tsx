@@ -9,11 +9,14 @@ import './dialog.css'
 export function Dialog({
   title,
   size = 'small',
+  isFirm = false,
   onClose,
   children,
 }: {
   readonly title: string
   readonly size?: 'small' | 'large'
+  /** A click beside it does not close it: what it shows cannot be had again. */
+  readonly isFirm?: boolean
   onClose(): void
   readonly children: ComponentChildren
 }) {
@@ -30,7 +33,7 @@ export function Dialog({
       onClose={onClose}
       onClick={(event) => {
         // The dialog itself is hit only beside its content.
-        if (event.target === element.current) element.current?.close()
+        if (event.target === element.current && !isFirm) element.current?.close()
       }}
     >
       <div class="dialog-content">

@@ -1,5 +1,92 @@
-import { Page } from '../../ui/page.tsx'
+import { useMay } from '../../api/me.ts'
+import { usePages } from '../../api/reads.ts'
+import { at } from '../../app/paths.ts'
+import { useUrlQuery } from '../../app/url-query.ts'
+import { Chips } from '../../ui/chips.tsx'
+import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { MorePages } from '../../ui/more-pages.tsx'
+import { Page, Panel } from '../../ui/page.tsx'
+import { SteadyRows } from '../../ui/steady-rows.tsx'
+import { useZone } from '../../ui/time.tsx'
+import { chipsOf, filterOf } from './audit-filter.ts'
+import './audit.css'
+import { FilterBar } from './filter-bar.tsx'
+import { RecordTable } from './record-table.tsx'
 
+const PAGE_SIZE = 50
+
+/** Who changed what, and when. */
 export function AuditLog() {
-  return <Page title="Audit log">{null}</Page>
+  const mayOperate = useMay('operate')
+  return <Page title="Audit log">{mayOperate ? <Records /> : <ForOperators />}</Page>
+}
+
+function Records() {
+  const { values, set, clear } = useUrlQuery()
+  const filter = filterOf(values)
+  const records = usePages('listAuditRecords', { ...filter, limit: PAGE_SIZE })
+  const chips = chipsOf(values, useZone())
+  const all = records.data?.pages.flatMap((page) => page.records) ?? []
+  return (
+    <>
+      <FilterBar values={values} onChange={set} />
+      <Chips chips={chips} onRemove={(name) => set({ [name]: null })} onClear={() => clear()} />
+      <Panel isFlush>
+        {records.isPending && <Loading what="the audit log" />}
+        {records.isError && <Fault fault={records.error} onRetry={() => void records.refetch()} />}
+        {records.isSuccess && all.length === 0 && (
+          <None isFiltered={chips.length > 0} isEnd={!records.hasNextPage} onClear={() => clear()} />
+        )}
+        {all.length > 0 && (
+          <SteadyRows
+            latest={all}
+            keyOf={({ id }) => id}
+            scope={JSON.stringify([filter, records.data?.pages.length, records.isPlaceholderData])}
+            what="change"
+          >
+            {(rows) => <RecordTable records={rows} />}
+          </SteadyRows>
+        )}
+        <MorePages query={records} what="changes" />
+      </Panel>
+    </>
+  )
+}
+
+function None({
+  isFiltered,
+  isEnd,
+  onClear,
+}: {
+  readonly isFiltered: boolean
+  readonly isEnd: boolean
+  onClear(): void
+}) {
+  if (!isFiltered && isEnd) {
+    return (
+      <Empty icon="audit" title="No changes yet">
+        <p>Who changes a queue, a cron, a token or anything else of the team stands here, for 90 days.</p>
+      </Empty>
+    )
+  }
+  return (
+    <Empty icon="filter" title={isEnd ? 'No change matches these filters' : 'None so far'}>
+      {isFiltered && (
+        <button type="button" class="link" onClick={onClear}>
+          Clear the filters
+        </button>
+      )}
+    </Empty>
+  )
+}
+
+function ForOperators() {
+  return (
+    <Panel>
+      <Empty icon="audit" title="You may not see the audit log">
+        <p>It needs the permission operate.</p>
+        <a href={at('/access', { tab: 'roles' })}>What you may do</a>
+      </Empty>
+    </Panel>
+  )
 }

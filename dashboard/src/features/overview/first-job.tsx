@@ -89,7 +89,7 @@ function TokenStep() {
           scopes: ['push'],
         },
       }),
-    { said: ({ name }) => `Token ${name} made` },
+    { isSecret: true, said: ({ name }) => `Token ${name} made` },
   )
   const token = make.data?.token
   if (token !== undefined) {

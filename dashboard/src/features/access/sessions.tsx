@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks'
+import { useChange } from '../../api/changes.ts'
+import { useMe } from '../../api/me.ts'
+import { useRead } from '../../api/reads.ts'
+import { at } from '../../app/paths.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Fault, Loading } from '../../ui/empty.tsx'
+import { Fact, Facts, Panel } from '../../ui/page.tsx'
+import { Time } from '../../ui/time.tsx'
+import './access.css'
+
+/** What this login is, and how to end all of them. */
+export function Sessions() {
+  const session = useRead('readSession', {}, { isLive: false })
+  const [isAsking, setIsAsking] = useState(false)
+  const { data } = session
+  return (
+    <Panel
+      title="This session"
+      actions={
+        <Button icon="logout" onClick={() => setIsAsking(true)}>
+          Log out everywhere
+        </Button>
+      }
+    >
+      {session.isPending && <Loading what="the session" />}
+      {session.isError && <Fault fault={session.error} onRetry={() => void session.refetch()} />}
+      {data !== undefined && (
+        <Facts>
+          <Fact name={data.kind === 'token' ? 'By the token' : 'Of'}>{data.subject}</Fact>
+          <Fact name="Logged in">
+            <Time at={data.created_at} form="stamp" />
+          </Fact>
+          <Fact name="Ends, if it is not used before">
+            <Time at={data.idle_expires_at} form="stamp" />
+          </Fact>
+          <Fact name="Ends in any case">
+            <Time at={data.expires_at} form="stamp" />
+          </Fact>
+        </Facts>
+      )}
+      {isAsking && <Everywhere onClose={() => setIsAsking(false)} />}
+    </Panel>
+  )
+}
+
+function Everywhere({ onClose }: { onClose(): void }) {
+  const { subject, kind } = useMe()
+  const end = useChange((api) => api.endSession({ everywhere: true }), {
+    isFaultShown: true,
+    onDone: () => window.location.assign(at('/')),
+  })
+  return (
+    <Confirm
+      title="Log out everywhere?"
+      verb="End every session"
+      isBusy={end.isPending}
+      fault={end.error}
+      onConfirm={() => end.mutate(undefined)}
+      onClose={onClose}
+    >
+      <p>
+        Every session of <strong class="token-doomed">{subject}</strong> ends, in every browser, this one too.{' '}
+        {kind === 'token' && 'The token itself stays: revoke it where it may be in wrong hands.'}
+      </p>
+    </Confirm>
+  )
+}

@@ -1,0 +1,59 @@
+import type { AuditRecord, Inputs } from '../../../../clients/typescript/src/client.ts'
+import { formatStamp } from '../../format/times.ts'
+import type { Chip } from '../../ui/chips.tsx'
+
+export type AuditFilter = Omit<Inputs['listAuditRecords'], 'limit' | 'cursor'>
+type Name = keyof AuditFilter
+type Values = Readonly<Record<string, string>>
+
+export const KINDS: Readonly<Record<AuditRecord['resource']['kind'], string>> = {
+  job: 'Jobs',
+  queue: 'Queues',
+  cron: 'Crons',
+  window: 'Windows',
+  alert: 'Alerts',
+  bulk: 'Bulks',
+  token: 'Tokens',
+  secret: 'Signing secrets',
+  team: 'Settings of the team',
+  channel: 'Channels',
+  session: 'Sessions',
+}
+
+export const ACTIONS: readonly string[] = [
+  ...['create', 'edit', 'delete', 'pause', 'resume', 'drain', 'fire', 'retry', 'replay', 'duplicate'],
+  ...['run', 'abort', 'read', 'test', 'login', 'logout'],
+]
+
+/** In the order in which they are shown. */
+const LABELS: Readonly<Record<Name, string>> = {
+  actor: 'By',
+  action: 'Action',
+  resource_kind: 'Of',
+  resource: 'Name or id',
+  after: 'Since',
+  before: 'Before',
+}
+const NAMES = Object.keys(LABELS) as Name[]
+
+/** The filter that an address asks for; what is no filter is left out. The server judges the values. */
+export function filterOf(values: Values): AuditFilter {
+  return Object.fromEntries(
+    NAMES.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
+  ) as AuditFilter
+}
+
+/** @param zone of the times, by its IANA name */
+export function chipsOf(values: Values, zone: string): Chip[] {
+  return NAMES.flatMap((name) => {
+    const value = values[name]
+    return value === undefined ? [] : [{ name, label: LABELS[name], value: shown(name, value, zone) }]
+  })
+}
+
+function shown(name: Name, value: string, zone: string): string {
+  if (name === 'resource_kind') return Object.entries(KINDS).find(([kind]) => kind === value)?.[1] ?? value
+  if (name !== 'after' && name !== 'before') return value
+  const atMs = Date.parse(value)
+  return Number.isNaN(atMs) ? value : formatStamp(atMs, zone)
+}

@@ -1,0 +1,94 @@
+import type { AuditRecord } from '../../../../clients/typescript/src/client.ts'
+
+/** `ann` + before + thing + after: such as `paused the queue` `emails`. The thing may be a link. */
+export interface Sentence {
+  readonly actor: string
+  readonly before: string
+  /** Empty where there is none. */
+  readonly thing: string
+  readonly after: string
+}
+
+/** What was done, and what was to be done. */
+const VERBS: Readonly<Record<string, readonly [done: string, to: string]>> = {
+  create: ['made', 'make'],
+  edit: ['changed', 'change'],
+  delete: ['deleted', 'delete'],
+  pause: ['paused', 'pause'],
+  resume: ['resumed', 'resume'],
+  drain: ['drained', 'drain'],
+  fire: ['fired', 'fire'],
+  retry: ['retried', 'retry'],
+  replay: ['replayed', 'replay'],
+  duplicate: ['duplicated', 'duplicate'],
+  run: ['ran', 'run'],
+  abort: ['aborted', 'abort'],
+  read: ['marked as read', 'mark as read'],
+  test: ['tested', 'test'],
+  login: ['logged in', 'log in'],
+  logout: ['logged out', 'log out'],
+}
+
+const NOUNS: Readonly<Record<AuditRecord['resource']['kind'], string>> = {
+  job: 'job',
+  queue: 'the queue',
+  cron: 'the cron',
+  window: 'the maintenance window',
+  alert: 'alert',
+  bulk: 'the bulk',
+  token: 'the token',
+  secret: 'the signing secret',
+  team: 'the settings of the team',
+  session: '',
+  channel: 'the channel',
+}
+
+/** Nobody is known who deleted a resource by kubectl, or wrote a file. */
+const UNKNOWN = new Set(['', 'unknown'])
+
+export function sentenceOf(record: AuditRecord): Sentence {
+  const { actor, resource, outcome } = record
+  const verb = verbOf(record)
+  return {
+    actor: UNKNOWN.has(actor.name) ? 'Somebody' : actor.name,
+    before: [outcome === 'done' ? '' : outcome === 'refused' ? 'tried to' : 'asked to', verb, nounOf(record)]
+      .filter((word) => word !== '')
+      .join(' '),
+    thing: resource.kind === 'team' || resource.kind === 'session' ? '' : thingOf(resource),
+    after: afterOf(record),
+  }
+}
+
+function verbOf({ action, resource, outcome, after }: AuditRecord): string {
+  const isDone = outcome === 'done'
+  if (action === 'drain' && after?.['is_draining'] === false)
+    return isDone ? 'stopped draining' : 'stop draining'
+  if (action === 'create' && resource.kind === 'bulk') return isDone ? 'began' : 'begin'
+  if (action === 'delete' && resource.kind === 'token') return isDone ? 'revoked' : 'revoke'
+  const known = VERBS[action]
+  if (known === undefined) return isDone ? `did “${action}” to` : `do “${action}” to`
+  return known[isDone ? 0 : 1]
+}
+
+function nounOf({ resource, after }: AuditRecord): string {
+  if (resource.id !== null || resource.name !== null) return NOUNS[resource.kind]
+  const count = after?.['count']
+  if (resource.kind === 'alert') return typeof count === 'number' ? `${count} alerts` : 'alerts'
+  return NOUNS[resource.kind]
+}
+
+/** A job has the name of its queue, everything else its own. */
+function thingOf({ kind, id, name }: AuditRecord['resource']): string {
+  if (kind === 'job' || kind === 'alert' || kind === 'bulk') return id === null ? '' : String(id)
+  return name ?? (id === null ? '' : String(id))
+}
+
+function afterOf({ action, resource, after, outcome }: AuditRecord): string {
+  if (resource.kind === 'job' && resource.name !== null) return `of ${resource.name}`
+  if (resource.kind === 'bulk' && typeof after?.['action'] === 'string') {
+    const matched = after['matched']
+    return `: ${after['action']}${typeof matched === 'number' ? ` ${matched} jobs` : ''}`
+  }
+  if (action === 'test' && outcome === 'done' && after?.['ok'] === false) return ', which did not take it'
+  return action === 'logout' && after?.['everywhere'] === true ? 'everywhere' : ''
+}

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type ApiClient, createApiClient } from '../support/servers/api-client.ts'
+import { createStandaloneWorld } from '../support/servers/standalone-world.ts'
+import { type Dashboard, faultsOf, openDashboard, whyNoBrowser } from './support/browser.ts'
+
+const SETTINGS = `apiVersion: punctual.dev/v1alpha1
+kind: TeamSettings
+metadata: { name: team }
+spec:
+  notifications:
+    channels:
+      - { name: on-call, type: Webhook, secretRef: { name: hooks, key: on-call } }
+      - { name: gone, type: Webhook, alertTypes: [Warning], secretRef: { name: hooks, key: gone } }
+`
+
+const world = createStandaloneWorld()
+let url = ''
+let token = ''
+let client: ApiClient
+let dashboard: Dashboard
+let page: Page
+
+const missing = whyNoBrowser()
+
+beforeAll(async () => {
+  if (missing !== null) return
+  const [folder, target] = [world.newFolder(), await world.newTarget()]
+  const resources = join(folder, 'resources')
+  mkdirSync(resources)
+  writeFileSync(join(resources, 'team.yaml'), SETTINGS)
+  const hooks = { 'on-call': `${target.url}/on-call`, gone: `${target.url}/gone` }
+  target.route('/gone', () => ({ status: 410 }))
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hooks' }, stringData: hooks }
+  writeFileSync(join(resources, 'hooks.yaml'), JSON.stringify(secret), { mode: 0o600 })
+  const started = await world.start(folder)
+  url = String((await started.program.logged('Standalone runs'))['url'])
+  client = started.client
+  token = readFileSync(join(folder, 'token'), 'utf8').trim()
+  dashboard = await openDashboard(url)
+  page = await dashboard.logIn(token)
+})
+afterEach(() => {
+  if (missing === null) assert.deepEqual(dashboard.reported(), [])
+})
+afterAll(async () => {
+  if (missing === null) await dashboard.close()
+  await world.close()
+})
+
+const button = (name: string | RegExp) => page.getByRole('button', { name })
+const dialog = () => page.getByRole('dialog')
+
+async function open(path: string): Promise<void> {
+  await page.goto(`${url}${path}`)
+}
+
+async function newToken(name: string, scopes: readonly string[]): Promise<string> {
+  const { body } = await client.send<{ token: string }>('POST', '/api/tokens', { name, scopes })
+  return body.token
+}
+
+/** Whether a text is anywhere in the memory of the page, after what nothing holds has been collected. */
+async function isInMemory(text: string): Promise<boolean> {
+  const session = await page.context().newCDPSession(page)
+  const pieces: string[] = []
+  session.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => pieces.push(chunk))
+  await session.send('HeapProfiler.collectGarbage')
+  await session.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false })
+  await session.detach()
+  return pieces.join('').includes(text)
+}
+
+describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`, () => {
+  test('makes a token with limits, and forgets it when the dialog closes', async () => {
+    await open('/access')
+    await page.getByText('No tokens yet').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await button('Make a token').click()
+    await page.getByLabel('Name', { exact: true }).fill('Not A Name')
+    await page.getByRole('textbox', { name: 'Queues' }).fill('emails\ninvoices')
+    await button('Make 1 token').click()
+    expect(await page.getByLabel('Name', { exact: true }).getAttribute('aria-invalid')).toBe('true')
+    await page.getByLabel('Name', { exact: true }).fill('ci')
+    await page.getByRole('checkbox', { name: /^read/ }).check()
+    await page.getByLabel('Requests a second').fill('50')
+    expect(await faultsOf(page)).toEqual([])
+    await button('Make 1 token').click()
+    const made = await dialog().locator('pre').first().innerText()
+    expect(await faultsOf(page)).toEqual([])
+    expect(await isInMemory(made)).toBe(true)
+    const { body: me } = await createApiClient(url, made).send('GET', '/api/me')
+    expect(me).toMatchObject({ subject: 'ci', scopes: ['push', 'read'], queues: ['emails', 'invoices'] })
+    // A slip of the mouse does not lose it.
+    await page.mouse.click(3, 3)
+    expect(await dialog().isVisible()).toBe(true)
+    await button('I have stored it').click()
+    await dialog().waitFor({ state: 'detached' })
+    await page.getByRole('cell', { name: 'push, read' }).waitFor()
+    await expect.poll(() => isInMemory(made), { timeout: 20_000, interval: 500 }).toBe(false)
+    expect(await faultsOf(page)).toEqual([])
+  })
+
+  test('revokes a token when that is confirmed', async () => {
+    await open('/access')
+    const doomed = createApiClient(url, await newToken('doomed', ['read']))
+    expect((await doomed.send('GET', '/api/me')).status).toBe(200)
+    await button('Revoke doomed').click()
+    expect(await faultsOf(page)).toEqual([])
+    await button('Cancel').click()
+    expect((await doomed.send('GET', '/api/me')).status).toBe(200)
+    await button('Revoke doomed').click()
+    await button('Revoke 1 token').click()
+    await page.getByText('Token doomed revoked').waitFor()
+    await expect.poll(async () => (await doomed.send('GET', '/api/me')).status).toBe(401)
+    await button('Revoke doomed').waitFor({ state: 'detached' })
+  })
+
+  test('rotates a signing secret, and forgets its value', async () => {
+    await open('/access')
+    await page.getByRole('link', { name: 'Signing secrets' }).click()
+    await page.getByText('Calls go out unsigned').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    const listed = async () => {
+      const { body } = await client.send<{ signing_secrets: Array<{ id: string; is_newest: boolean }> }>(
+        'GET',
+        '/api/signing-secrets',
+      )
+      return body.signing_secrets
+    }
+    for (const begin of ['Make a signing secret', 'Rotate']) {
+      await button(begin).click()
+      expect(await faultsOf(page)).toEqual([])
+      await button('Make 1 signing secret').click()
+      const made = await dialog().locator('pre').innerText()
+      expect(made).toMatch(/^whsec_/)
+      await button('I have stored it').click()
+      await dialog().waitFor({ state: 'detached' })
+      await expect.poll(() => isInMemory(made), { timeout: 20_000, interval: 500 }).toBe(false)
+    }
+    await page.getByText('A rotation is under way').waitFor()
+    expect(await button('Rotate').isDisabled()).toBe(true)
+    expect(await faultsOf(page)).toEqual([])
+    const [newest] = await listed()
+    const older = page.getByRole('listitem').filter({ hasText: 'until you delete it' })
+    await older.getByRole('button', { name: 'Delete' }).click()
+    await button('Delete 1 signing secret').click()
+    await page.getByText('A rotation is under way').waitFor({ state: 'detached' })
+    expect(await listed()).toEqual([newest])
+    // The last one is not lost by a click.
+    await button('Delete').click()
+    expect(await button('Delete 1 signing secret').isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+  })
+
+  test('says what each role allows, and makes the command that gives one', async () => {
+    await open('/access?tab=roles')
+    await page.getByLabel('Name', { exact: true }).fill("o'neil@example.com")
+    await page.getByText("--user='o'\\''neil@example.com'").waitFor()
+    expect(await faultsOf(page)).toEqual([])
+  })
+
+  test('shows a viewer what they may, and nothing to change', async () => {
+    const viewer = await dashboard.logIn(await newToken('viewer', ['read']))
+    await viewer.goto(`${url}/access`)
+    await viewer.getByText('Give somebody a role').waitFor()
+    expect(await viewer.getByText('No', { exact: true }).count()).toBe(6)
+    for (const tab of ['tokens', 'secrets']) {
+      await viewer.goto(`${url}/access?tab=${tab}`)
+      await viewer.getByText('It needs the permission admin').waitFor()
+      expect(await viewer.getByRole('button', { name: 'Make' }).count()).toBe(0)
+    }
+    await viewer.goto(`${url}/notifications`)
+    const test = viewer.getByRole('button', { name: 'Test' })
+    await test.first().waitFor()
+    expect(await test.first().isDisabled()).toBe(true)
+    expect(await faultsOf(viewer)).toEqual([])
+  })
+
+  test('tests channels, and shows what each said', async () => {
+    await open('/notifications')
+    const channel = (name: string) => page.getByRole('listitem').filter({ hasText: name })
+    await channel('on-call').getByText('Not used yet').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await button('Test 2 channels').click()
+    await channel('on-call').getByText('Test taken').waitFor()
+    await channel('on-call').getByText('200').waitFor()
+    await channel('gone').getByText('Test not taken').waitFor()
+    await channel('gone').getByText('410').waitFor()
+    await channel('gone').getByText('Last test failed').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await channel('on-call').getByRole('button').click()
+    await channel('on-call').getByText('less than 10 s ago').waitFor()
+  })
+
+  test('logs out everywhere', async () => {
+    const elsewhere = await dashboard.logIn(token)
+    await open('/access?tab=sessions')
+    expect(await faultsOf(page)).toEqual([])
+    await button('Log out everywhere').click()
+    await button('End every session').click()
+    await page.getByLabel('Token').waitFor()
+    await elsewhere.reload()
+    await elsewhere.getByLabel('Token').waitFor()
+    // Refused reads of both pages are in the console.
+    const isRefusal = (report: string): boolean => report.includes('401')
+    expect(dashboard.reported().filter((report) => !isRefusal(report))).toEqual([])
+  })
+})
