@@ -1,16 +1,20 @@
+import type { PunctualClient } from '../../../../clients/typescript/src/client.ts'
 import { useChange } from '../../api/changes.ts'
 import { faultText } from '../../api/faults.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
+const create = (api: PunctualClient) => api.createSigningSecret()
+
 /** Makes a signing secret, and shows it as long as it is open. */
 export function SecretDialog({ isRotation, onClose }: { readonly isRotation: boolean; onClose(): void }) {
-  const make = useChange((api) => api.createSigningSecret(), { isFaultShown: true, isSecret: true })
+  const make = useChange(create, { isFaultShown: true, isSecret: true })
   const secret = make.data?.secret
   if (secret !== undefined) {
+    // Another dialog than that of the form, which browsers hold for a while after it was sent.
     return (
-      <Dialog title="The new signing secret" size="large" isFirm onClose={onClose}>
+      <Dialog key="shown" title="The new signing secret" size="large" isFirm onClose={onClose}>
         <ShownOnce label="Signing secret" text={secret} onClose={onClose}>
           <p>
             {isRotation

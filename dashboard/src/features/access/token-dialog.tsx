@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { TokenCreate } from '../../../../clients/typescript/src/client.ts'
+import type { PunctualClient, TokenCreate } from '../../../../clients/typescript/src/client.ts'
 import { useChange } from '../../api/changes.ts'
 import { BASE } from '../../api/client.ts'
 import { faultText } from '../../api/faults.ts'
@@ -12,18 +12,21 @@ import { CheckField, mistakesOf, SelectField, TextArea, TextField } from '../../
 import { ShownOnce } from './shown-once.tsx'
 import { endsFor, newDraft, SCOPES, type TokenDraft, tokenOf } from './token-draft.ts'
 
+const create = (api: PunctualClient, body: TokenCreate) => api.createToken({ body })
+
 /** Makes a token, and shows it as long as it is open. */
 export function TokenDialog({ onClose }: { onClose(): void }) {
   const me = useMe()
   const [draft, setDraft] = useState(() => newDraft(me))
-  const make = useChange((api, body: TokenCreate) => api.createToken({ body }), {
+  const make = useChange(create, {
     isFaultShown: true,
     isSecret: true,
   })
   const token = make.data?.token
   if (token !== undefined) {
+    // Another dialog than that of the form, which browsers hold for a while after it was sent.
     return (
-      <Dialog title={`The token ${draft.name.trim()}`} size="large" isFirm onClose={onClose}>
+      <Dialog key="shown" title={`The token ${draft.name.trim()}`} size="large" isFirm onClose={onClose}>
         <ShownOnce label="Token" text={token} onClose={onClose}>
           <Code label="Try it in a terminal" text={tryCommand(token)} />
         </ShownOnce>

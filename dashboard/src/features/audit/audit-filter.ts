@@ -1,6 +1,5 @@
 import type { AuditRecord, Inputs } from '../../../../clients/typescript/src/client.ts'
 import { formatStamp } from '../../format/times.ts'
-import type { Chip } from '../../ui/chips.tsx'
 
 export type AuditFilter = Omit<Inputs['listAuditRecords'], 'limit' | 'cursor'>
 type Name = keyof AuditFilter
@@ -43,8 +42,14 @@ export function filterOf(values: Values): AuditFilter {
   ) as AuditFilter
 }
 
+export interface AuditChip {
+  readonly name: Name
+  readonly label: string
+  readonly value: string
+}
+
 /** @param zone of the times, by its IANA name */
-export function chipsOf(values: Values, zone: string): Chip[] {
+export function chipsOf(values: Values, zone: string): AuditChip[] {
   return NAMES.flatMap((name) => {
     const value = values[name]
     return value === undefined ? [] : [{ name, label: LABELS[name], value: shown(name, value, zone) }]

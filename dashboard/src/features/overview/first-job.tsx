@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { JobSummary } from '../../../../clients/typescript/src/client.ts'
+import type { JobSummary, PunctualClient } from '../../../../clients/typescript/src/client.ts'
 import { useChange } from '../../api/changes.ts'
 import { BASE } from '../../api/client.ts'
 import { useMay } from '../../api/me.ts'
@@ -77,20 +77,15 @@ export function FirstJob() {
   )
 }
 
+function createToken(api: PunctualClient) {
+  const name = `first-job-${Date.now().toString(36)}`
+  return api.createToken({ body: { name, description: 'Made on the overview', scopes: ['push'] } })
+}
+
 /** Who may, makes one that can only push; it is shown here and kept nowhere. */
 function TokenStep() {
   const mayMake = useMay('admin')
-  const make = useChange(
-    (api) =>
-      api.createToken({
-        body: {
-          name: `first-job-${Date.now().toString(36)}`,
-          description: 'Made on the overview',
-          scopes: ['push'],
-        },
-      }),
-    { isSecret: true, said: ({ name }) => `Token ${name} made` },
-  )
+  const make = useChange(createToken, { isSecret: true, said: ({ name }) => `Token ${name} made` })
   const token = make.data?.token
   if (token !== undefined) {
     return (
