@@ -15,6 +15,9 @@ export function useRefusal(): { readonly title: string; readonly reason: string 
   if (!may.read && !place('/send')) {
     return { title, reason: 'It needs the permission to read, which your login does not have.' }
   }
+  if (!may.operate && place('/audit')) {
+    return { title, reason: 'It needs the permission to operate, which your login does not have.' }
+  }
   if (queues !== null && OF_THE_TEAM.some(place)) {
     const named = queues.map((name) => `“${name}”`).join(', ')
     return { title, reason: `It tells of the whole team. Your login is limited to ${named}.` }

@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import type { Me } from '../../../clients/typescript/src/client.ts'
-import { roleCommand } from '../../../dashboard/src/features/access/role-command.ts'
 import { endsFor, newDraft, tokenOf } from '../../../dashboard/src/features/access/token-draft.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 23)
@@ -40,34 +38,5 @@ describe('a token to make', () => {
       queues: ['a', 'b'],
       expires_at: '2026-12-01T00:00:00.000+00:00',
     })
-  })
-})
-
-describe('the command that gives a role', () => {
-  const argumentsOf = (command: string): string[] =>
-    execFileSync('/bin/sh', ['-c', command.replace('kubectl', "printf '%s\\n'")])
-      .toString()
-      .trim()
-      .split('\n')
-
-  test('names the role, the team and the person', () => {
-    const command = roleCommand({
-      team: 'shop',
-      role: 'editor',
-      subject: 'user',
-      name: "o'neil x@example.com",
-    })
-    expect(argumentsOf(command)).toEqual([
-      ...['-n', 'shop', 'create', 'rolebinding', 'punctual-editor-o-neil-x-example-com'],
-      ...['--clusterrole=punctual-punctual-editor', "--user=o'neil x@example.com"],
-    ])
-  })
-
-  test('names service accounts with their namespace', () => {
-    const of = (name: string) =>
-      argumentsOf(roleCommand({ team: 'shop', role: 'viewer', subject: 'serviceaccount', name })).at(-1)
-    expect(of('reporter')).toBe('--serviceaccount=shop:reporter')
-    expect(of('ci:reporter')).toBe('--serviceaccount=ci:reporter')
-    expect(of('')).toBe('--serviceaccount=shop:reporter')
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { ChannelState } from '../../../clients/typescript/src/client.ts'
 import { channelWord, toldOf } from '../../../dashboard/src/features/notifications/channel-state.ts'
-import { channelYaml } from '../../../dashboard/src/features/notifications/channel-yaml.ts'
+import { CHANNELS_YAML } from '../../../dashboard/src/features/notifications/channels-yaml.ts'
 
 function channel(given: Partial<ChannelState>): ChannelState {
   return {
@@ -31,24 +31,19 @@ describe('the state of a channel', () => {
 })
 
 describe('the settings to copy', () => {
-  test.each(['slack', 'discord', 'webhook'] as const)('name the key of the Secret for %s', (type) => {
-    const [settings, secret] = parseAllDocuments(channelYaml(type)).map(
-      (document) => document.toJS() as Record<string, never>,
+  test('have a channel of each type, and a URL in the Secret for each that needs one', () => {
+    const [settings, secret] = parseAllDocuments(CHANNELS_YAML).map(
+      (document) =>
+        document.toJS() as { spec: { notifications: { channels: Channel[] } }; stringData: object },
     )
-    expect(settings).toMatchObject({
-      spec: {
-        notifications: { channels: [{ name: type, secretRef: { name: 'notifications', key: type } }] },
-      },
-    })
-    expect(secret).toMatchObject({ kind: 'Secret', metadata: { name: 'notifications' } })
-    expect(Object.keys(secret?.['stringData'] ?? {})).toEqual([type])
-  })
-
-  test('have members in place of a Secret for e-mail', () => {
-    const documents = parseAllDocuments(channelYaml('email'))
-    expect(documents).toHaveLength(1)
-    expect(documents[0]?.toJS()).toMatchObject({
-      spec: { members: [{ name: 'Ada' }], notifications: { channels: [{ name: 'email', type: 'Email' }] } },
-    })
+    const channels = settings?.spec.notifications.channels ?? []
+    expect(channels.map(({ type }) => type)).toEqual(['Email', 'Slack', 'Discord', 'Webhook'])
+    const keys = channels.flatMap(({ secretRef }) => secretRef?.key ?? [])
+    expect(Object.keys(secret?.stringData ?? {})).toEqual(keys)
   })
 })
+
+interface Channel {
+  readonly type: string
+  readonly secretRef?: { readonly name: string; readonly key: string }
+}

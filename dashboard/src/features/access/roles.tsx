@@ -1,20 +1,19 @@
-import { useState } from 'preact/hooks'
 import { type Right, useMe } from '../../api/me.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Code } from '../../ui/code.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
 import { Fact, Facts, Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import './access.css'
-import { EXAMPLES, type Role, roleCommand, ROLES, type Subject, SUBJECTS } from './role-command.ts'
+
+const ROLES = ['viewer', 'operator', 'editor', 'admin'] as const
 
 interface Permission {
   readonly right: Right
   readonly allows: string
   readonly scopes: string
   /** The lowest of the roles that has it. */
-  readonly role: Role
+  readonly role: (typeof ROLES)[number]
 }
 
 const PERMISSIONS: readonly Permission[] = [
@@ -102,45 +101,25 @@ function Permissions() {
   return <Table caption="Permissions" rows={PERMISSIONS} columns={columns} keyOf={({ right }) => right} />
 }
 
-const KINDS: Readonly<Record<Subject, string>> = {
-  user: 'A user',
-  group: 'A group',
-  serviceaccount: 'A service account',
-}
-
 /** RBAC of the cluster says who has a role: Punctual keeps no list of people. */
 function Give() {
   const { team } = useMe()
-  const [role, setRole] = useState<Role>('operator')
-  const [subject, setSubject] = useState<Subject>('user')
-  const [name, setName] = useState('')
   return (
     <div class="stack">
       <p class="access-text">
         People of the cluster, or of an identity provider, have their role by RBAC in the namespace of the
-        team, or by the map of groups that the installation has. Each role has the permissions of those before
-        it.
+        team, or by the map of groups that the installation has. <code>--group</code> and{' '}
+        <code>--serviceaccount</code> give it to others than a user. The chart names its roles after its
+        namespace and release; these are for both called punctual.
       </p>
-      <div class="form-pair">
-        <SelectField
-          label="Role"
-          value={role}
-          options={ROLES.map((value) => ({ value, label: value }))}
-          onChange={(next) => setRole(next)}
-        />
-        <SelectField
-          label="For"
-          value={subject}
-          options={SUBJECTS.map((value) => ({ value, label: KINDS[value] }))}
-          onChange={(next) => setSubject(next)}
-        />
-        <TextField label="Name" placeholder={EXAMPLES[subject]} value={name} onChange={setName} />
-      </div>
-      <Code label="In a terminal" text={roleCommand({ team, role, subject, name })} />
-      <p class="access-text field-hint">
-        The chart names its roles after its namespace and release; this is for both called punctual. See them
-        with <code>kubectl get clusterroles -l app.kubernetes.io/name=punctual</code>.
-      </p>
+      <Code
+        label="In a terminal"
+        text={[
+          `kubectl -n ${team} create rolebinding ann-operator \\`,
+          '  --clusterrole=punctual-punctual-operator --user=ann@example.com',
+          'kubectl get clusterroles -l app.kubernetes.io/name=punctual # all of them',
+        ].join('\n')}
+      />
     </div>
   )
 }

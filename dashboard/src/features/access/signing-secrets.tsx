@@ -143,10 +143,6 @@ function Verify() {
           plain HMAC in <code>X-Punctual-Signature</code>. During a rotation, either secret verifies.
         </p>
         <Code label="In the receiver" text={SNIPPET} />
-        <Code
-          label="A receiver that verifies, to try it"
-          text="punctual listen --port 8090 --secret @signing-secret"
-        />
       </div>
     </Panel>
   )

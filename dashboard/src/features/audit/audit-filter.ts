@@ -19,11 +19,6 @@ export const KINDS: Readonly<Record<AuditRecord['resource']['kind'], string>> = 
   session: 'Sessions',
 }
 
-export const ACTIONS: readonly string[] = [
-  ...['create', 'edit', 'delete', 'pause', 'resume', 'drain', 'fire', 'retry', 'replay', 'duplicate'],
-  ...['run', 'abort', 'read', 'test', 'login', 'logout'],
-]
-
 /** In the order in which they are shown. */
 const LABELS: Readonly<Record<Name, string>> = {
   actor: 'By',

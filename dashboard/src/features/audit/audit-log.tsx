@@ -1,6 +1,4 @@
-import { useMay } from '../../api/me.ts'
 import { usePages } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { Chips } from '../../ui/chips.tsx'
 import { Empty, Fault, Loading } from '../../ui/empty.tsx'
@@ -17,18 +15,13 @@ const PAGE_SIZE = 50
 
 /** Who changed what, and when. */
 export function AuditLog() {
-  const mayOperate = useMay('operate')
-  return <Page title="Audit log">{mayOperate ? <Records /> : <ForOperators />}</Page>
-}
-
-function Records() {
   const { values, set, clear } = useUrlQuery()
   const filter = filterOf(values)
   const records = usePages('listAuditRecords', { ...filter, limit: PAGE_SIZE })
   const chips = chipsOf(values, useZone())
   const all = records.data?.pages.flatMap((page) => page.records) ?? []
   return (
-    <>
+    <Page title="Audit log">
       <FilterBar values={values} onChange={set} />
       <Chips chips={chips} onRemove={(name) => set({ [name]: null })} onClear={() => clear()} />
       <Panel isFlush>
@@ -49,7 +42,7 @@ function Records() {
         )}
         <MorePages query={records} what="changes" />
       </Panel>
-    </>
+    </Page>
   )
 }
 
@@ -77,16 +70,5 @@ function None({
         </button>
       )}
     </Empty>
-  )
-}
-
-function ForOperators() {
-  return (
-    <Panel>
-      <Empty icon="audit" title="You may not see the audit log">
-        <p>It needs the permission operate.</p>
-        <a href={at('/access', { tab: 'roles' })}>What you may do</a>
-      </Empty>
-    </Panel>
   )
 }

@@ -1,24 +1,13 @@
-import { useState } from 'preact/hooks'
 import type { UrlQuery } from '../../app/url-query.ts'
 import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { Menu } from '../../ui/menu.tsx'
 import { useZone } from '../../ui/time.tsx'
-import { ACTIONS, KINDS } from './audit-filter.ts'
+import { KINDS } from './audit-filter.ts'
+import { VERBS } from './sentence.ts'
 
 interface FilterProps {
   readonly values: UrlQuery['values']
   readonly onChange: UrlQuery['set']
 }
-
-const HOUR_MS = 3_600_000
-const RANGES = [
-  { label: 'In the last hour', hours: 1 },
-  { label: 'In the last 24 hours', hours: 24 },
-  { label: 'In the last 7 days', hours: 168 },
-]
 
 export function FilterBar(props: FilterProps) {
   return (
@@ -28,12 +17,13 @@ export function FilterBar(props: FilterProps) {
         name="action"
         label="Action"
         any="Any action"
-        options={ACTIONS.map((action) => [action, action])}
+        options={Object.keys(VERBS).map((action) => [action, action])}
         {...props}
       />
       <Text name="actor" label="By" placeholder="By anybody" {...props} />
       <Text name="resource" label="Name or id" placeholder="Name or id" {...props} />
-      <TimeMenu {...props} />
+      <Moment name="after" label="Since" {...props} />
+      <Moment name="before" label="Before" {...props} />
     </div>
   )
 }
@@ -87,63 +77,24 @@ function Text({
   )
 }
 
-function TimeMenu({ values, onChange }: FilterProps) {
-  const [isOpen, setIsOpen] = useState(false)
-  const isAny = values['after'] === undefined && values['before'] === undefined
-  return (
-    <>
-      <Menu
-        label="Time"
-        items={[
-          ...RANGES.map(({ label, hours }) => ({
-            label,
-            run: () =>
-              onChange({ after: new Date(Date.now() - hours * HOUR_MS).toISOString(), before: null }),
-          })),
-          { label: 'Since or until …', run: () => setIsOpen(true) },
-          { label: 'At any time', run: () => onChange({ after: null, before: null }) },
-        ]}
-      >
-        {isAny ? 'At any time' : 'Since …'}
-      </Menu>
-      {isOpen && <Span values={values} onChange={onChange} onClose={() => setIsOpen(false)} />}
-    </>
-  )
-}
-
-function Span({ values, onChange, onClose }: FilterProps & { onClose(): void }) {
+/** A moment in the zone of the page. */
+function Moment({
+  name,
+  label,
+  values,
+  onChange,
+}: FilterProps & { readonly name: string; readonly label: string }) {
   const zone = useZone()
-  const localOf = (value: string | undefined): string => {
-    const atMs = Date.parse(value ?? '')
-    return Number.isNaN(atMs) ? '' : toLocalInput(atMs, zone)
-  }
-  const [after, setAfter] = useState(() => localOf(values['after']))
-  const [before, setBefore] = useState(() => localOf(values['before']))
+  const atMs = Date.parse(values[name] ?? '')
   return (
-    <Dialog title="Changes of a time" onClose={onClose}>
-      <form
-        class="dialog-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          onChange({ after: fromLocalInput(after, zone), before: fromLocalInput(before, zone) })
-          onClose()
-        }}
-      >
-        <TextField label="Since" type="datetime-local" value={after} onChange={setAfter} />
-        <TextField
-          label="Before"
-          hint={`In ${zone}.`}
-          type="datetime-local"
-          value={before}
-          onChange={setBefore}
-        />
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main">
-            Show changes
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <label class="audit-moment soft">
+      {label}
+      <input
+        type="datetime-local"
+        title={`In ${zone}`}
+        value={Number.isNaN(atMs) ? '' : toLocalInput(atMs, zone)}
+        onChange={(event) => onChange({ [name]: fromLocalInput(event.currentTarget.value, zone) })}
+      />
+    </label>
   )
 }

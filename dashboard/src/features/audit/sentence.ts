@@ -10,7 +10,7 @@ export interface Sentence {
 }
 
 /** What was done, and what was to be done. */
-const VERBS: Readonly<Record<string, readonly [done: string, to: string]>> = {
+export const VERBS: Readonly<Record<string, readonly [done: string, to: string]>> = {
   create: ['made', 'make'],
   edit: ['changed', 'change'],
   delete: ['deleted', 'delete'],
