@@ -36,7 +36,7 @@ describe('a change in words', () => {
       { action: 'read', resource: { kind: 'alert', id: null, name: null }, after: { count: 7 } },
     ],
     [
-      'ann began the bulk [9] : replay 37 jobs',
+      'ann created the bulk [9] : replay 37 jobs',
       {
         ...{ action: 'create', resource: { kind: 'bulk', id: 9, name: null } },
         after: { action: 'replay', matched: 37 },
@@ -51,13 +51,15 @@ describe('a change in words', () => {
       { action: 'logout', resource: { kind: 'session', id: null, name: null }, after: { everywhere: true } },
     ],
     [
-      'Somebody changed the settings of the team []',
+      'Somebody edited the settings of the team []',
       {
         ...{ via: 'folder', actor: { kind: 'user', name: 'unknown', address: null } },
         resource: { kind: 'team', id: 'team', name: 'team' },
       },
     ],
-    ['ann did “polish” to the queue [emails]', { action: 'polish' }],
+    ['ann edited the queue [emails]', { action: 'edit' }],
+    ['ann retried job [64] of emails', { action: 'retry', resource: { kind: 'job', id: 64 } }],
+    ['ann ran the cron [nightly]', { action: 'run', resource: { kind: 'cron', name: 'nightly' } }],
   ])('%s', (sentence, given) => {
     expect(told(given)).toBe(sentence)
   })

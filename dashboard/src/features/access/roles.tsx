@@ -6,14 +6,12 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import './access.css'
 
-const ROLES = ['viewer', 'operator', 'editor', 'admin'] as const
-
 interface Permission {
   readonly right: Right
   readonly allows: string
   readonly scopes: string
   /** The lowest of the roles that has it. */
-  readonly role: (typeof ROLES)[number]
+  readonly role: string
 }
 
 const PERMISSIONS: readonly Permission[] = [
@@ -92,11 +90,7 @@ function Permissions() {
     },
     { head: 'Allows to', isWide: true, cell: ({ allows }) => <span class="access-wrap">{allows}</span> },
     { head: 'Scopes of a token', isExtra: true, cell: ({ scopes }) => scopes },
-    {
-      head: 'Roles of people',
-      isExtra: true,
-      cell: ({ role }) => ROLES.slice(ROLES.indexOf(role)).join(', '),
-    },
+    { head: 'Roles from', isExtra: true, cell: ({ role }) => role },
   ]
   return <Table caption="Permissions" rows={PERMISSIONS} columns={columns} keyOf={({ right }) => right} />
 }

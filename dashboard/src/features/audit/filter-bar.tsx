@@ -2,7 +2,7 @@ import type { UrlQuery } from '../../app/url-query.ts'
 import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
 import { useZone } from '../../ui/time.tsx'
 import { KINDS } from './audit-filter.ts'
-import { VERBS } from './sentence.ts'
+import { ACTIONS } from './sentence.ts'
 
 interface FilterProps {
   readonly values: UrlQuery['values']
@@ -17,7 +17,7 @@ export function FilterBar(props: FilterProps) {
         name="action"
         label="Action"
         any="Any action"
-        options={Object.keys(VERBS).map((action) => [action, action])}
+        options={ACTIONS.map((action) => [action, action])}
         {...props}
       />
       <Text name="actor" label="By" placeholder="By anybody" {...props} />

@@ -9,22 +9,15 @@ export interface Sentence {
   readonly after: string
 }
 
-/** What was done, and what was to be done. */
-export const VERBS: Readonly<Record<string, readonly [done: string, to: string]>> = {
-  create: ['made', 'make'],
-  edit: ['changed', 'change'],
-  delete: ['deleted', 'delete'],
-  pause: ['paused', 'pause'],
-  resume: ['resumed', 'resume'],
-  drain: ['drained', 'drain'],
-  fire: ['fired', 'fire'],
-  retry: ['retried', 'retry'],
-  replay: ['replayed', 'replay'],
-  duplicate: ['duplicated', 'duplicate'],
+export const ACTIONS: readonly string[] =
+  'create edit delete pause resume drain fire retry replay duplicate run abort read test login logout'.split(
+    ' ',
+  )
+
+/** What was done, and what was to be done, of those that do not just take an `ed`. */
+const IRREGULAR: Readonly<Record<string, readonly [done: string, to: string]>> = {
   run: ['ran', 'run'],
-  abort: ['aborted', 'abort'],
   read: ['marked as read', 'mark as read'],
-  test: ['tested', 'test'],
   login: ['logged in', 'log in'],
   logout: ['logged out', 'log out'],
 }
@@ -63,11 +56,13 @@ function verbOf({ action, resource, outcome, after }: AuditRecord): string {
   const isDone = outcome === 'done'
   if (action === 'drain' && after?.['is_draining'] === false)
     return isDone ? 'stopped draining' : 'stop draining'
-  if (action === 'create' && resource.kind === 'bulk') return isDone ? 'began' : 'begin'
-  if (action === 'delete' && resource.kind === 'token') return isDone ? 'revoked' : 'revoke'
-  const known = VERBS[action]
-  if (known === undefined) return isDone ? `did “${action}” to` : `do “${action}” to`
-  return known[isDone ? 0 : 1]
+  const verb = action === 'delete' && resource.kind === 'token' ? 'revoke' : action
+  const [done, to] = IRREGULAR[verb] ?? [pastOf(verb), verb]
+  return isDone ? done : to
+}
+
+function pastOf(verb: string): string {
+  return verb.replace(/e?$/, 'ed').replace(/([^aeiou])yed$/, '$1ied')
 }
 
 function nounOf({ resource, after }: AuditRecord): string {
