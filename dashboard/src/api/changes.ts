@@ -1,6 +1,6 @@
-import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/preact-query'
+import { useQueryClient } from '@tanstack/preact-query'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PunctualClient } from '../../../clients/typescript/src/client.ts'
-import { useEffect } from 'preact/hooks'
 import { showToast } from '../ui/toast.tsx'
 import { api } from './client.ts'
 import { faultText } from './faults.ts'
@@ -9,42 +9,64 @@ export interface ChangeOptions<Input, Answer> {
   /** What is said when it is done, such as `Queue "emails" paused`; absent = nothing. */
   said?(answer: Answer, input: Input): string
   onDone?(answer: Answer, input: Input): void
+  onFault?(fault: unknown): void
   /** Where a form shows the fault itself, no message is shown beside it. */
   readonly isFaultShown?: boolean
-  /**
-   * The answer has a secret: it is kept no longer than the part of the page that shows it. `change` is then a function of
-   * the module: one made by the component would see the result, and be held with it.
-   */
-  readonly isSecret?: boolean
+}
+
+/** How the last one went. */
+export interface Change<Input, Answer> {
+  readonly isPending: boolean
+  readonly data: Answer | undefined
+  readonly error: Error | null
+  mutate(input: Input): void
 }
 
 /** A change, after which everything on the screen is read again. `mutate` starts it, `isPending` says that it is under way. */
 export function useChange<Input, Answer>(
   change: (client: PunctualClient, input: Input) => Promise<Answer>,
-  { said, onDone, isFaultShown = false, isSecret = false }: ChangeOptions<Input, Answer> = {},
-): UseMutationResult<Answer, Error, Input> {
+  { said, onDone, onFault, isFaultShown = false }: ChangeOptions<Input, Answer> = {},
+): Change<Input, Answer> {
   const queries = useQueryClient()
-  const mutation = useMutation({
-    mutationFn: (input: Input) => change(api, input),
-    ...(isSecret && { gcTime: 0 }),
-    onSuccess: (answer, input) => {
-      if (said !== undefined) showToast({ tone: 'good', text: said(answer, input) })
-      onDone?.(answer, input)
-    },
-    onError: (fault) => {
-      if (!isFaultShown) showToast({ tone: 'bad', text: faultText(fault) })
-    },
-    // Also after a fault: what is on the screen may be why it was refused.
-    onSettled: () => queries.invalidateQueries(),
+  const [{ isPending, error }, setEnd] = useState<Pick<Change<Input, Answer>, 'isPending' | 'error'>>({
+    isPending: false,
+    error: null,
   })
-  useAtEnd(isSecret, mutation.reset)
-  return mutation
-}
-
-/**
- * Browsers hold the form that was submitted last, and its handlers hold what they can reach: so the answer is taken out of
- * the mutation. Apart from it, for no handler may reach the result that the hook has returned.
- */
-function useAtEnd(isWanted: boolean, run: () => void): void {
-  useEffect(() => (isWanted ? run : undefined), [isWanted])
+  const calls = useRef(0)
+  // Apart from the state, so that nothing of it is left when the part of the page that shows it is gone: it may be a secret,
+  // and browsers hold the form that was submitted last, with what its handlers can reach.
+  const answer = useRef<Answer>()
+  useEffect(
+    () => () => {
+      calls.current = 0
+      answer.current = undefined
+    },
+    [],
+  )
+  const run = async (input: Input): Promise<void> => {
+    calls.current += 1
+    const call = calls.current
+    answer.current = undefined
+    setEnd({ isPending: true, error: null })
+    let fault: Error | null = null
+    try {
+      const given = await change(api, input)
+      if (call === calls.current) answer.current = given
+      if (said !== undefined) showToast({ tone: 'good', text: said(given, input) })
+      onDone?.(given, input)
+    } catch (thrown) {
+      fault = thrown instanceof Error ? thrown : new Error(String(thrown))
+      if (!isFaultShown) showToast({ tone: 'bad', text: faultText(fault) })
+      onFault?.(fault)
+    }
+    // Also after a fault: what is on the screen may be why it was refused.
+    await queries.invalidateQueries()
+    if (call === calls.current) setEnd({ isPending: false, error: fault })
+  }
+  return {
+    isPending,
+    error,
+    data: isPending ? undefined : answer.current,
+    mutate: (input) => void run(input),
+  }
 }

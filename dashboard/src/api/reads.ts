@@ -32,7 +32,6 @@ export function createQueryClient(): QueryClient {
         refetchOnWindowFocus: () => liveState() !== 'paused',
         retry: (failures, fault) => failures < RETRIES_MAX && isPassing(fault),
       },
-      mutations: { networkMode: 'always' },
     },
   })
 }

@@ -1,5 +1,5 @@
 import { QueryClientProvider, useQueryClient } from '@tanstack/preact-query'
-import { ErrorBoundary, LocationProvider, useLocation } from 'preact-iso'
+import { LocationProvider, useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
 import { isLoggedOut, isTeamRefused } from '../api/faults.ts'
 import { MeContext } from '../api/me.ts'
@@ -20,9 +20,7 @@ export function App() {
   return (
     <QueryClientProvider client={queries}>
       <LocationProvider scope={at('/')}>
-        <ErrorBoundary>
-          <Entrance />
-        </ErrorBoundary>
+        <Entrance />
         <Toasts />
       </LocationProvider>
     </QueryClientProvider>

@@ -1,7 +1,6 @@
-import type { UseMutationResult } from '@tanstack/preact-query'
 import { useLocation } from 'preact-iso'
 import type { CronSummary, PunctualClient, Queue } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
+import { type Change, useChange } from '../../api/changes.ts'
 import { useMay } from '../../api/me.ts'
 import { useRead } from '../../api/reads.ts'
 import type { Choice } from '../../ui/picker.tsx'
@@ -81,7 +80,7 @@ function switchOf(thing: Thing, change: Switch): Choice {
 
 /** Pauses what runs and resumes what does not; what was done can be undone where it is said. */
 function useSwitch(): Switch {
-  const change: UseMutationResult<void, Error, Thing> = useChange(turn, {
+  const change: Change<Thing, void> = useChange(turn, {
     onDone: (_answer, thing) => {
       const { kind, name, isRunning } = thing
       const undo = { label: 'Undo', run: () => change.mutate({ ...thing, isRunning: !isRunning }) }

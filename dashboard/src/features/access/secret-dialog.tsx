@@ -9,7 +9,7 @@ const create = (api: PunctualClient) => api.createSigningSecret()
 
 /** Makes a signing secret, and shows it as long as it is open. */
 export function SecretDialog({ isRotation, onClose }: { readonly isRotation: boolean; onClose(): void }) {
-  const make = useChange(create, { isFaultShown: true, isSecret: true })
+  const make = useChange(create, { isFaultShown: true })
   const secret = make.data?.secret
   if (secret !== undefined) {
     // Another dialog than that of the form, which browsers hold for a while after it was sent.

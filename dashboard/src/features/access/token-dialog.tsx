@@ -20,7 +20,6 @@ export function TokenDialog({ onClose }: { onClose(): void }) {
   const [draft, setDraft] = useState(() => newDraft(me))
   const make = useChange(create, {
     isFaultShown: true,
-    isSecret: true,
   })
   const token = make.data?.token
   if (token !== undefined) {

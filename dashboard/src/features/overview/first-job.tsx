@@ -85,7 +85,7 @@ function createToken(api: PunctualClient) {
 /** Who may, makes one that can only push; it is shown here and kept nowhere. */
 function TokenStep() {
   const mayMake = useMay('admin')
-  const make = useChange(createToken, { isSecret: true, said: ({ name }) => `Token ${name} made` })
+  const make = useChange(createToken, { said: ({ name }) => `Token ${name} made` })
   const token = make.data?.token
   if (token !== undefined) {
     return (

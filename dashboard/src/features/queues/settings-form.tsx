@@ -39,28 +39,27 @@ export function SettingsForm({ from, onClose }: { readonly from: Versioned; onCl
   const [meanwhile, setMeanwhile] = useState<readonly Difference[]>([])
   const edit = editOf(draft, draftOf(begun.queue))
   const changed = SETTINGS.filter(({ names }) => names.some((name) => name in edit))
-  const save = useChange(
-    (client) => client.editQueue({ queue_id: begun.queue.queue_id, body: edit }, ifMatch(begun)),
-    {
-      said: ({ warnings }) => ['Settings saved.', ...warnings].join(' '),
-      onDone: onClose,
-      isFaultShown: true,
-    },
-  )
   const look = async (): Promise<void> => {
     const now = await readVersioned(begun.queue.queue_id)
     setMeanwhile(differencesOf(begun.queue, now.queue))
     setDraft(rebased(draft, draftOf(begun.queue), draftOf(now.queue)))
     setBegun(now)
   }
+  const save = useChange(
+    (client) => client.editQueue({ queue_id: begun.queue.queue_id, body: edit }, ifMatch(begun)),
+    {
+      said: ({ warnings }) => ['Settings saved.', ...warnings].join(' '),
+      onDone: onClose,
+      isFaultShown: true,
+      onFault: (fault) => {
+        if (isConflict(fault)) void look()
+      },
+    },
+  )
   const { error } = save
   const onSave = (): void => {
     setMeanwhile([])
-    save.mutate(undefined, {
-      onError: (fault) => {
-        if (isConflict(fault)) void look()
-      },
-    })
+    save.mutate(undefined)
   }
   return (
     <Dialog title={`Settings of ${begun.queue.name}`} size="large" onClose={onClose}>
