@@ -6,7 +6,11 @@ export default defineConfig({
   root: import.meta.dirname,
   // Relative to `<base href>`, which the API sets to where it is served.
   base: './',
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // Calls of `h` with their children as arguments are 1.3 kB less than those of the automatic runtime.
+  oxc: {
+    jsx: { runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment' },
+    jsxInject: "import { h, Fragment } from 'preact'",
+  },
   build: {
     outDir: join(import.meta.dirname, '../dist/dashboard'),
     emptyOutDir: true,

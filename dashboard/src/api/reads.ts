@@ -1,6 +1,6 @@
 import {
   keepPreviousData,
-  QueryClient,
+  type QueryClient,
   useInfiniteQuery,
   useQuery,
   type UseQueryResult,
@@ -9,6 +9,7 @@ import { ApiError, type Answers, type Inputs } from '../../../clients/typescript
 import { api } from './client.ts'
 import { isHinted } from './hints.ts'
 import { liveState, useLiveState } from './live.ts'
+import { createReadClient } from './query-client.ts'
 import { useMayRead } from './me.ts'
 
 /** Operations that only read. */
@@ -24,15 +25,11 @@ const STALE_MS = 1_000
 const RETRIES_MAX = 2
 
 export function createQueryClient(): QueryClient {
-  return new QueryClient({
-    defaultOptions: {
-      queries: {
-        staleTime: STALE_MS,
-        networkMode: 'always',
-        refetchOnWindowFocus: () => liveState() !== 'paused',
-        retry: (failures, fault) => failures < RETRIES_MAX && isPassing(fault),
-      },
-    },
+  return createReadClient({
+    staleTime: STALE_MS,
+    networkMode: 'always',
+    refetchOnWindowFocus: () => liveState() !== 'paused',
+    retry: (failures, fault) => failures < RETRIES_MAX && isPassing(fault),
   })
 }
 

@@ -24,26 +24,19 @@ export function Access() {
   return (
     <Page title="Access">
       <Tabs label="Parts of access" tabs={TABS} current={current} />
-      {current === 'tokens' && (may.admin ? <Tokens /> : <ForAdmins what="tokens" />)}
-      {current === 'secrets' &&
-        (may.admin && queues === null ? <SigningSecrets /> : <ForAdmins what="signing secrets" />)}
+      {current === 'tokens' && (may.admin ? <Tokens /> : <ForAdmins />)}
+      {current === 'secrets' && (may.admin && queues === null ? <SigningSecrets /> : <ForAdmins />)}
       {current === 'roles' && <Roles />}
       {current === 'sessions' && <Sessions />}
     </Page>
   )
 }
 
-function ForAdmins({ what }: { readonly what: string }) {
-  const { may } = useMe()
+function ForAdmins() {
   return (
     <Panel>
-      <Empty icon="key" title={`You may not see the ${what} of the team`}>
-        <p>
-          {may.admin
-            ? 'They are of the whole team, and your token is limited to some queues.'
-            : 'It needs the permission admin.'}
-        </p>
-        <a href={at('/access', { tab: 'roles' })}>What you may do</a>
+      <Empty icon="key" title="You may not see this">
+        <p>It needs the permission admin, for all queues.</p>
       </Empty>
     </Panel>
   )

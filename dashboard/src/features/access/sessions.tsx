@@ -10,14 +10,15 @@ import { Fact, Facts, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
 import './access.css'
 
-/** What this login is, and how to end all of them. */
+/** Who is logged in, until when, and how to end all logins of theirs. */
 export function Sessions() {
   const session = useRead('readSession', {}, { isLive: false })
+  const { subject, kind, roles, scopes, queues } = useMe()
   const [isAsking, setIsAsking] = useState(false)
   const { data } = session
   return (
     <Panel
-      title="This session"
+      title="You"
       actions={
         <Button icon="logout" onClick={() => setIsAsking(true)}>
           Log out everywhere
@@ -28,11 +29,15 @@ export function Sessions() {
       {session.isError && <Fault fault={session.error} onRetry={() => void session.refetch()} />}
       {data !== undefined && (
         <Facts>
-          <Fact name={data.kind === 'token' ? 'By the token' : 'Of'}>{data.subject}</Fact>
+          <Fact name={kind === 'token' ? 'Token' : 'User'}>{subject}</Fact>
+          <Fact name={kind === 'token' ? 'Scopes' : 'Roles'}>
+            {(kind === 'token' ? scopes : roles).join(', ') || 'all'}
+          </Fact>
+          <Fact name="Queues">{queues?.join(', ') ?? 'all'}</Fact>
           <Fact name="Logged in">
             <Time at={data.created_at} form="stamp" />
           </Fact>
-          <Fact name="Ends, if it is not used before">
+          <Fact name="Ends unless used before">
             <Time at={data.idle_expires_at} form="stamp" />
           </Fact>
           <Fact name="Ends in any case">
@@ -46,7 +51,7 @@ export function Sessions() {
 }
 
 function Everywhere({ onClose }: { onClose(): void }) {
-  const { subject, kind } = useMe()
+  const { subject } = useMe()
   const end = useChange((api) => api.endSession({ everywhere: true }), {
     isFaultShown: true,
     onDone: () => window.location.assign(at('/')),
@@ -61,8 +66,7 @@ function Everywhere({ onClose }: { onClose(): void }) {
       onClose={onClose}
     >
       <p>
-        Every session of <strong class="token-doomed">{subject}</strong> ends, in every browser, this one too.{' '}
-        {kind === 'token' && 'The token itself stays: revoke it where it may be in wrong hands.'}
+        Every session of <strong class="token-doomed">{subject}</strong> ends, in every browser, this one too.
       </p>
     </Confirm>
   )

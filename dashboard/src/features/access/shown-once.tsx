@@ -1,29 +1,34 @@
-import type { ComponentChildren } from 'preact'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 
-/** In a dialog, what was just made and cannot be shown again. It is gone from the page when the dialog closes. */
-export function ShownOnce({
-  label,
-  text,
-  children,
-  onClose,
-}: {
+/** What was just made and cannot be shown again. */
+export interface Made {
   readonly label: string
   readonly text: string
-  readonly children?: ComponentChildren
-  onClose(): void
-}) {
+  /** What to do with it. */
+  readonly hint: string
+  /** A command that tries it. */
+  readonly command?: string
+}
+
+/**
+ * Of a part of the page that lives on, and not of the dialog that made it: browsers hold the form that was submitted last,
+ * with all that its handlers can reach.
+ */
+export function ShownOnce({ made, onClose }: { readonly made: Made; onClose(): void }) {
   return (
-    <div class="dialog-body">
-      <p>It is shown only now: copy it before you close this.</p>
-      <Code label={label} text={text} />
-      {children}
-      <footer class="dialog-foot">
-        <Button look="main" icon="check" onClick={onClose}>
-          I have stored it
-        </Button>
-      </footer>
-    </div>
+    <Dialog title={made.label} size="large" isFirm onClose={onClose}>
+      <div class="dialog-body">
+        <p>It is shown only now: copy it before you close this. {made.hint}</p>
+        <Code label={made.label} text={made.text} />
+        {made.command !== undefined && <Code label="Try it in a terminal" text={made.command} />}
+        <footer class="dialog-foot">
+          <Button look="main" icon="check" onClick={onClose}>
+            I have stored it
+          </Button>
+        </footer>
+      </div>
+    </Dialog>
   )
 }

@@ -8,16 +8,18 @@ import { Code } from '../../ui/code.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { Panel } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import './access.css'
 import { SecretDialog } from './secret-dialog.tsx'
-
-const SECRETS_MAX = 2
+import { type Made, ShownOnce } from './shown-once.tsx'
 
 /** What receivers know the calls of the team by: one secret, or two while they move from one to the other. */
 export function SigningSecrets() {
   const read = useRead('listSigningSecrets', {})
   const [isMaking, setIsMaking] = useState(false)
+  const [made, setMade] = useState<Made | null>(null)
+  const [doomed, setDoomed] = useState<SigningSecret | null>(null)
   const secrets = read.data?.signing_secrets ?? []
   return (
     <>
@@ -25,16 +27,14 @@ export function SigningSecrets() {
         isFlush
         title="Signing secrets"
         actions={
-          read.isSuccess && (
-            <Button
-              look="main"
-              icon={secrets.length === 0 ? 'plus' : 'retry'}
-              disabled={secrets.length >= SECRETS_MAX && 'Delete the older one first.'}
-              onClick={() => setIsMaking(true)}
-            >
-              {secrets.length === 0 ? 'Make a signing secret' : 'Rotate'}
-            </Button>
-          )
+          <Button
+            look="main"
+            icon="retry"
+            disabled={secrets.length > 1 && 'Delete the older one first.'}
+            onClick={() => setIsMaking(true)}
+          >
+            {secrets.length === 0 ? 'Make a signing secret' : 'Rotate'}
+          </Button>
         }
       >
         {read.isPending && <Loading what="signing secrets" />}
@@ -44,53 +44,70 @@ export function SigningSecrets() {
             <p>Calls go out unsigned: a receiver cannot tell them from forged ones.</p>
           </Empty>
         )}
-        {secrets.length > 0 && <List secrets={secrets} />}
+        {secrets.length > 0 && (
+          <Table
+            caption="Signing secrets"
+            rows={secrets}
+            columns={columnsFor(setDoomed)}
+            keyOf={({ id }) => id}
+          />
+        )}
       </Panel>
-      {secrets.length > 0 && <Verify />}
-      {isMaking && <SecretDialog isRotation={secrets.length > 0} onClose={() => setIsMaking(false)} />}
+      {secrets.length > 0 && <Code label="Verify a call" text={SNIPPET} />}
+      {isMaking && (
+        <SecretDialog
+          isRotation={secrets.length > 0}
+          onMade={(next) => {
+            setIsMaking(false)
+            setMade(next)
+          }}
+          onClose={() => setIsMaking(false)}
+        />
+      )}
+      {made !== null && <ShownOnce made={made} onClose={() => setMade(null)} />}
+      {doomed !== null && (
+        <Delete secret={doomed} isLast={secrets.length === 1} onClose={() => setDoomed(null)} />
+      )}
     </>
   )
 }
 
-function List({ secrets }: { readonly secrets: readonly SigningSecret[] }) {
-  const [doomed, setDoomed] = useState<SigningSecret | null>(null)
-  const isRotation = secrets.length > 1
-  return (
-    <>
-      <ul class="secrets">
-        {secrets.map((secret) => (
-          <li key={secret.id}>
-            <div class="secret-name">
-              <strong>{secret.secret_ref.name}</strong>
-              <span class="soft">
-                Key {secret.secret_ref.key}
-                {secret.created_at !== null && (
-                  <>
-                    , made <Time at={secret.created_at} />
-                  </>
-                )}
-              </span>
-            </div>
-            {secret.is_newest ? (
-              <Badge tone="good">Signs</Badge>
-            ) : (
-              <Badge tone="warn">Signs too, until you delete it</Badge>
-            )}
-            <Button look="bare" icon="trash" onClick={() => setDoomed(secret)}>
-              Delete
-            </Button>
-          </li>
-        ))}
-      </ul>
-      {isRotation && (
-        <p class="secrets-note" role="note">
-          A rotation is under way: each call has a signature by both. When your receivers have the newer one,
-          delete the older one.
-        </p>
-      )}
-      {doomed !== null && <Delete secret={doomed} isLast={!isRotation} onClose={() => setDoomed(null)} />}
-    </>
-  )
+/** Calls carry the headers of Standard Webhooks, for which there are libraries in many languages. */
+const SNIPPET = `import { Webhook } from 'standardwebhooks'
+
+new Webhook(process.env.SIGNING_SECRET).verify(rawBody, request.headers) // throws unless it is valid`
+
+function columnsFor(onDelete: (secret: SigningSecret) => void): ReadonlyArray<Column<SigningSecret>> {
+  return [
+    {
+      head: 'Secret',
+      isWide: true,
+      cell: ({ secret_ref: { name, key } }) => (
+        <>
+          <strong>{name}</strong> <span class="soft">{key}</span>
+        </>
+      ),
+    },
+    {
+      head: 'State',
+      cell: ({ is_newest: isNewest }) => (
+        <Badge tone={isNewest ? 'good' : 'warn'}>{isNewest ? 'Signs' : 'Signs until deleted'}</Badge>
+      ),
+    },
+    { head: 'Made', align: 'end', isExtra: true, cell: ({ created_at: at }) => <Time at={at} /> },
+    {
+      head: 'Delete',
+      align: 'end',
+      cell: (secret) => (
+        <Button
+          look="bare"
+          icon="trash"
+          label={`Delete ${secret.secret_ref.name}`}
+          onClick={() => onDelete(secret)}
+        />
+      ),
+    },
+  ]
 }
 
 function Delete({
@@ -102,9 +119,10 @@ function Delete({
   readonly isLast: boolean
   onClose(): void
 }) {
+  const { name } = secret.secret_ref
   const remove = useChange((api) => api.deleteSigningSecret({ signing_secret_id: secret.id }), {
     isFaultShown: true,
-    said: () => `Signing secret ${secret.secret_ref.name} deleted`,
+    said: () => `Signing secret ${name} deleted`,
     onDone: onClose,
   })
   return (
@@ -118,32 +136,11 @@ function Delete({
       onClose={onClose}
     >
       <p>
-        Within 2 seconds, calls are no longer signed with{' '}
-        <strong class="token-doomed">{secret.secret_ref.name}</strong>. Receivers that know no other refuse
-        them, and their jobs fail.
+        {isLast
+          ? 'Calls then go out unsigned.'
+          : `It is the ${secret.is_newest ? 'newer' : 'older'} of the two.`}{' '}
+        Receivers that know only <strong class="token-doomed">{name}</strong> refuse calls from then on.
       </p>
-      {isLast && <p>There is no other one: calls then go out unsigned.</p>}
-      {!isLast && secret.is_newest && <p>It is the newer of the two. The older one then signs alone.</p>}
     </Confirm>
-  )
-}
-
-const SNIPPET = `// npm install standardwebhooks
-import { Webhook } from 'standardwebhooks'
-
-const webhook = new Webhook(process.env.SIGNING_SECRET) // whsec_…
-const body = webhook.verify(rawBody, request.headers) // throws when the signature is not valid`
-
-function Verify() {
-  return (
-    <Panel title="Verify a call">
-      <div class="stack">
-        <p class="access-text">
-          Calls carry the headers of Standard Webhooks, for which there are libraries in many languages, and a
-          plain HMAC in <code>X-Punctual-Signature</code>. During a rotation, either secret verifies.
-        </p>
-        <Code label="In the receiver" text={SNIPPET} />
-      </div>
-    </Panel>
   )
 }

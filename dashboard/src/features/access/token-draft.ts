@@ -18,9 +18,9 @@ export interface TokenDraft {
 /** In the order of what they allow. */
 export const SCOPES: ReadonlyArray<{ readonly scope: Scope; readonly allows: string }> = [
   { scope: 'push', allows: 'Push jobs.' },
-  { scope: 'read', allows: 'See queues, jobs, crons, alerts and windows, without payloads.' },
-  { scope: 'operate', allows: 'See payloads as well; retry, replay, cancel, purge, pause, run, maintain.' },
-  { scope: 'admin', allows: 'Everything, also settings, tokens and signing secrets.' },
+  { scope: 'read', allows: 'See everything but payloads.' },
+  { scope: 'operate', allows: 'See payloads; retry, purge, pause, run, maintain.' },
+  { scope: 'admin', allows: 'Everything, also settings and access.' },
 ]
 
 const DAY_MS = 86_400_000

@@ -13,6 +13,7 @@ import { Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time, useNow } from '../../ui/time.tsx'
 import './access.css'
+import { type Made, ShownOnce } from './shown-once.tsx'
 import { TokenDialog } from './token-dialog.tsx'
 
 const PAGE_SIZE = 100
@@ -21,6 +22,7 @@ const SOON_MS = 7 * 86_400_000
 export function Tokens() {
   const tokens = usePages('listTokens', { limit: PAGE_SIZE })
   const [isMaking, setIsMaking] = useState(false)
+  const [made, setMade] = useState<Made | null>(null)
   const [doomed, setDoomed] = useState<Token | null>(null)
   const all = tokens.data?.pages.flatMap((page) => page.tokens) ?? []
   return (
@@ -37,14 +39,23 @@ export function Tokens() {
       {tokens.isError && <Fault fault={tokens.error} onRetry={() => void tokens.refetch()} />}
       {tokens.isSuccess && all.length === 0 && (
         <Empty icon="key" title="No tokens yet">
-          <p>A program that pushes jobs, or reads them, needs a token of its own.</p>
+          <p>Each program that pushes or reads jobs needs one.</p>
         </Empty>
       )}
       {all.length > 0 && (
         <Table caption="Tokens" rows={all} columns={columnsFor(setDoomed)} keyOf={({ id }) => id} />
       )}
       <MorePages query={tokens} what="tokens" />
-      {isMaking && <TokenDialog onClose={() => setIsMaking(false)} />}
+      {isMaking && (
+        <TokenDialog
+          onMade={(next) => {
+            setIsMaking(false)
+            setMade(next)
+          }}
+          onClose={() => setIsMaking(false)}
+        />
+      )}
+      {made !== null && <ShownOnce made={made} onClose={() => setMade(null)} />}
       {doomed !== null && <Revoke token={doomed} onClose={() => setDoomed(null)} />}
     </Panel>
   )
@@ -141,8 +152,8 @@ function Revoke({ token, onClose }: { readonly token: Token; onClose(): void }) 
       onClose={onClose}
     >
       <p>
-        Within 2 seconds, requests with <strong class="token-doomed">{token.name}</strong> are refused, and
-        sessions that were opened with it end. Jobs that it pushed stay.
+        Requests with <strong class="token-doomed">{token.name}</strong> are refused, and sessions that it
+        opened end.
       </p>
       <p>
         {token.last_used_at === null ? (

@@ -1,23 +1,12 @@
-import type { AuditRecord, Inputs } from '../../../../clients/typescript/src/client.ts'
+import type { Inputs } from '../../../../clients/typescript/src/client.ts'
 import { formatStamp } from '../../format/times.ts'
 
 export type AuditFilter = Omit<Inputs['listAuditRecords'], 'limit' | 'cursor'>
 type Name = keyof AuditFilter
 type Values = Readonly<Record<string, string>>
 
-export const KINDS: Readonly<Record<AuditRecord['resource']['kind'], string>> = {
-  job: 'Jobs',
-  queue: 'Queues',
-  cron: 'Crons',
-  window: 'Windows',
-  alert: 'Alerts',
-  bulk: 'Bulks',
-  token: 'Tokens',
-  secret: 'Signing secrets',
-  team: 'Settings of the team',
-  channel: 'Channels',
-  session: 'Sessions',
-}
+export const KINDS: readonly string[] =
+  'job queue cron window alert bulk token secret team channel session'.split(' ')
 
 /** In the order in which they are shown. */
 const LABELS: Readonly<Record<Name, string>> = {
@@ -52,7 +41,6 @@ export function chipsOf(values: Values, zone: string): AuditChip[] {
 }
 
 function shown(name: Name, value: string, zone: string): string {
-  if (name === 'resource_kind') return Object.entries(KINDS).find(([kind]) => kind === value)?.[1] ?? value
   if (name !== 'after' && name !== 'before') return value
   const atMs = Date.parse(value)
   return Number.isNaN(atMs) ? value : formatStamp(atMs, zone)

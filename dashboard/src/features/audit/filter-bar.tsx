@@ -12,14 +12,8 @@ interface FilterProps {
 export function FilterBar(props: FilterProps) {
   return (
     <div class="bar audit-bar">
-      <Choice name="resource_kind" label="Of" any="Of anything" options={Object.entries(KINDS)} {...props} />
-      <Choice
-        name="action"
-        label="Action"
-        any="Any action"
-        options={ACTIONS.map((action) => [action, action])}
-        {...props}
-      />
+      <Choice name="resource_kind" label="Of" any="Of anything" options={KINDS} {...props} />
+      <Choice name="action" label="Action" any="Any action" options={ACTIONS} {...props} />
       <Text name="actor" label="By" placeholder="By anybody" {...props} />
       <Text name="resource" label="Name or id" placeholder="Name or id" {...props} />
       <Moment name="after" label="Since" {...props} />
@@ -39,7 +33,7 @@ function Choice({
   readonly name: string
   readonly label: string
   readonly any: string
-  readonly options: ReadonlyArray<readonly [value: string, label: string]>
+  readonly options: readonly string[]
 }) {
   return (
     <select
@@ -48,10 +42,8 @@ function Choice({
       onChange={(event) => onChange({ [name]: event.currentTarget.value })}
     >
       <option value="">{any}</option>
-      {options.map(([value, text]) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
+      {options.map((option) => (
+        <option key={option}>{option}</option>
       ))}
     </select>
   )

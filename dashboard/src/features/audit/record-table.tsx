@@ -8,14 +8,6 @@ import './audit.css'
 import { type Difference, differencesOf } from './difference.ts'
 import { sentenceOf } from './sentence.ts'
 
-const VIAS: Readonly<Record<AuditRecord['via'], string>> = {
-  api: 'API',
-  cli: 'command line',
-  dashboard: 'dashboard',
-  kubectl: 'resource',
-  folder: 'file',
-}
-
 export function RecordTable({ records }: { readonly records: readonly AuditRecord[] }) {
   return (
     <div class="audit">
@@ -35,7 +27,7 @@ const COLUMNS: ReadonlyArray<Column<AuditRecord>> = [
   },
   { head: 'What', isWide: true, cell: (record) => <What record={record} /> },
   { head: 'Outcome', isExtra: true, cell: (record) => <Outcome record={record} /> },
-  { head: 'By way of', isExtra: true, cell: ({ via }) => VIAS[via] },
+  { head: 'By way of', isExtra: true, cell: ({ via }) => via },
   {
     head: 'Address',
     isExtra: true,

@@ -22,18 +22,13 @@ const IRREGULAR: Readonly<Record<string, readonly [done: string, to: string]>> =
   logout: ['logged out', 'log out'],
 }
 
-const NOUNS: Readonly<Record<AuditRecord['resource']['kind'], string>> = {
+const NOUNS: Readonly<Record<string, string>> = {
   job: 'job',
-  queue: 'the queue',
-  cron: 'the cron',
-  window: 'the maintenance window',
   alert: 'alert',
-  bulk: 'the bulk',
-  token: 'the token',
+  window: 'the maintenance window',
   secret: 'the signing secret',
   team: 'the settings of the team',
   session: '',
-  channel: 'the channel',
 }
 
 /** Nobody is known who deleted a resource by kubectl, or wrote a file. */
@@ -66,10 +61,14 @@ function pastOf(verb: string): string {
 }
 
 function nounOf({ resource, after }: AuditRecord): string {
-  if (resource.id !== null || resource.name !== null) return NOUNS[resource.kind]
+  if (resource.id !== null || resource.name !== null) return nounOfKind(resource.kind)
   const count = after?.['count']
   if (resource.kind === 'alert') return typeof count === 'number' ? `${count} alerts` : 'alerts'
-  return NOUNS[resource.kind]
+  return nounOfKind(resource.kind)
+}
+
+function nounOfKind(kind: string): string {
+  return NOUNS[kind] ?? `the ${kind}`
 }
 
 /** A job has the name of its queue, everything else its own. */

@@ -10,11 +10,10 @@ export function SetUp() {
     <Panel title="Set up channels">
       <div class="stack">
         <p class="channel-text">
-          Channels are in the TeamSettings of the team. On Kubernetes, apply it to the namespace {team}; a
-          standalone takes it as a file in its folder of resources. List all that are wanted: what is left out
-          is not told any more.
+          Apply the TeamSettings to the namespace {team}; a standalone takes them as a file in its folder of
+          resources. What is left out is not told any more.
         </p>
-        <Code label="One channel of each type" text={CHANNELS_YAML} file="team-settings.yaml" />
+        <Code label="TeamSettings" text={CHANNELS_YAML} file="team-settings.yaml" />
       </div>
     </Panel>
   )
