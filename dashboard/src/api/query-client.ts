@@ -11,9 +11,12 @@ import {
   type QueryKey,
 } from '@tanstack/preact-query'
 
+/** The library's mark of options that have their defaults. */
+const DEFAULTED = '_defaulted'
+
 interface Given {
   readonly queryKey: QueryKey
-  readonly _defaulted?: boolean
+  readonly [DEFAULTED]?: boolean
 }
 
 /**
@@ -52,12 +55,12 @@ class ReadClient {
   }
 
   defaultQueryOptions(options: Given): object {
-    if (options._defaulted === true) return options
+    if (options[DEFAULTED] === true) return options
     return {
       ...{ refetchOnReconnect: false, throwOnError: false, queryHash: hashKey(options.queryKey) },
       ...this.#defaults,
       ...options,
-      _defaulted: true,
+      [DEFAULTED]: true,
     }
   }
 

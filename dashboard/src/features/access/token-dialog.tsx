@@ -68,6 +68,8 @@ function Fields({ draft, fault, onChange }: FieldsProps) {
       <div class="form-pair">
         <TextArea label="Queues" rows={2} hint="One name a line. Empty = all." {...field('queues')} />
         <SelectField label="Expires" options={endsFor(me)} {...field('ends', 'expires_at')} />
+      </div>
+      <div class="form-pair">
         <TextField
           label="Requests a second"
           type="number"
