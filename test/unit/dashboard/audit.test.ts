@@ -99,7 +99,7 @@ describe('filters of the audit log', () => {
   test('are shown in words and in the zone', () => {
     const values = { resource_kind: 'secret', after: '2026-11-23T08:00:00Z', before: 'nonsense' }
     expect(chipsOf(values, 'Europe/Berlin').map(({ label, value }) => `${label} ${value}`)).toEqual([
-      ...['Of Signing secrets', 'Since 2026-11-23 09:00:00', 'Before nonsense'],
+      ...['Of secret', 'Since 2026-11-23 09:00:00', 'Before nonsense'],
     ])
   })
 })

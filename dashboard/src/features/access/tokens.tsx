@@ -3,7 +3,7 @@ import type { Token } from '../../../../clients/typescript/src/client.ts'
 import { useChange } from '../../api/changes.ts'
 import { useMe } from '../../api/me.ts'
 import { usePages } from '../../api/reads.ts'
-import { formatCount, plural } from '../../format/numbers.ts'
+import { plural } from '../../format/numbers.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
@@ -71,7 +71,12 @@ function columnsFor(onRevoke: (token: Token) => void): ReadonlyArray<Column<Toke
     },
     { head: 'May', cell: ({ scopes }) => (scopes.length === 0 ? 'everything' : scopes.join(', ')) },
     { head: 'Queues', isExtra: true, cell: (token) => <Queues token={token} /> },
-    { head: 'Rate', isExtra: true, align: 'end', cell: (token) => <Rate token={token} /> },
+    {
+      head: 'Rate',
+      isExtra: true,
+      align: 'end',
+      cell: ({ rate_limit: limit }) => (limit === null ? 'Any' : `${limit.requests_per_second}/s`),
+    },
     { head: 'Expires', align: 'end', isExtra: true, cell: (token) => <Expiry at={token.expires_at} /> },
     {
       head: 'Last used',
@@ -108,15 +113,6 @@ function Queues({ token: { queues } }: { readonly token: Token }) {
   return (
     <span class="token-queues" title={queues.join('\n')}>
       {queues.length === 1 ? <bdi>{first}</bdi> : plural(queues.length, 'queue')}
-    </span>
-  )
-}
-
-function Rate({ token: { rate_limit: limit } }: { readonly token: Token }) {
-  if (limit === null) return <span class="soft">Any</span>
-  return (
-    <span title={`${plural(limit.burst, 'request')} at once`}>
-      {formatCount(limit.requests_per_second)}/s
     </span>
   )
 }
