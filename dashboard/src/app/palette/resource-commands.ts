@@ -21,7 +21,7 @@ export interface ResourceCommands {
 /** The pages of queues and crons, and what starts and stops them. */
 export function useResourceCommands(): ResourceCommands {
   const { path, route } = useLocation()
-  const once = { isLive: false }
+  const once = { isLive: false, isWanted: useMay('read') }
   const queues = useRead('listQueues', { limit: NAMED_MAX }, once)
   const crons = useRead('listCrons', { limit: NAMED_MAX }, once)
   const change = useSwitch()
