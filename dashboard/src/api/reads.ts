@@ -1,16 +1,11 @@
-import {
-  keepPreviousData,
-  type QueryClient,
-  useInfiniteQuery,
-  useQuery,
-  type UseQueryResult,
-} from '@tanstack/preact-query'
+import { keepPreviousData, type QueryClient, type UseQueryResult } from '@tanstack/preact-query'
 import { ApiError, type Answers, type Inputs } from '../../../clients/typescript/src/client.ts'
 import { api } from './client.ts'
 import { isHinted } from './hints.ts'
 import { liveState, useLiveState } from './live.ts'
 import { createReadClient } from './query-client.ts'
 import { useMayRead } from './me.ts'
+import { useInfiniteQuery, useQuery } from './observe.ts'
 
 /** Operations that only read. */
 export type ReadName = Extract<keyof Answers, `${'list' | 'read' | 'count'}${string}`>

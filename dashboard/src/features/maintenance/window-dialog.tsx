@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { ApiError, type MaintenanceWindow } from '../../../../clients/typescript/src/client.ts'
 import { useChange } from '../../api/changes.ts'
@@ -9,6 +8,7 @@ import { useZone } from '../../ui/time.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { creationOf, draftOf, editOf, newDraft, rebased, type WindowDraft } from './window-draft.ts'
 import { WindowForm } from './window-form.tsx'
+import { useQuery } from '../../api/observe.ts'
 
 /** Makes a window. @param given what the address says of it */
 export function NewWindow({ given, onClose }: { readonly given: Partial<WindowDraft>; onClose(): void }) {

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/preact-query'
 import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { ApiError, type CronCreate } from '../../../../../clients/typescript/src/client.ts'
@@ -14,6 +13,7 @@ import { showToast } from '../../../ui/toast.tsx'
 import { changedFields, changesOf, type CronDraft, draftOf, NEW_CRON, rebased } from './cron-draft.ts'
 import { CRON_TEXTS } from './cron-fields.ts'
 import { CronEditor } from './cron-editor.tsx'
+import { useQuery } from '../../../api/observe.ts'
 
 /** Makes a cron. */
 export function NewCronDialog({ onClose }: { onClose(): void }) {
