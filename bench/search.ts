@@ -8,7 +8,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ANY_JOB, type JobFilter } from '../src/domain/jobs/job-filter.ts'
-import type { AttemptSummary } from '../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../src/domain/jobs/queue-settings.ts'
 import type { JobStore, NewJob } from '../src/ports/jobs.ts'
 import { connectRedis } from '../src/redis/client/connection.ts'
@@ -21,8 +20,6 @@ import { lookAtHistory } from '../src/redis/history/history-reads.ts'
 import { sealHistory } from '../src/redis/history/sealer.ts'
 import { openInstallation } from '../src/redis/installation/installation.ts'
 import { createJobStore } from '../src/redis/jobs/job-store.ts'
-import { encodeFinished } from '../src/redis/layout/finished-record.ts'
-import { nameField } from '../src/redis/layout/keys.ts'
 import { loadScripts } from '../src/redis/steps.ts'
 import { systemClock } from '../src/telemetry/system-clock.ts'
 import { startTarget } from './harness/nginx-target.ts'
@@ -30,20 +27,18 @@ import { startProgram } from './harness/processes.ts'
 import { type RedisServer, startRedisServer } from './harness/redis-server.ts'
 import { requirePrograms } from './harness/requirements.ts'
 import { sleep } from './harness/waiting.ts'
+import { RARE_HOSTS, SPAN_MS, writeChains } from './load/finished-chains.ts'
 
 const MAIN = join(import.meta.dirname, '../src/main.ts')
 const TEAM = 'default'
 const QUEUE = 'bench'
 const SHARDS = 4
-const WRITTEN_AT_ONCE = 5_000
 /** Jobs that are open while as many run as can. */
 const OPEN_MAX = 500
 /** A moderate load, jobs a second. */
 const MODERATE_RATE = 500
 const PUSHED_EVERY_MS = 10
-const SPAN_MS = 3_600_000
 const PAGE = 100
-const RARE_HOSTS = 10
 
 const [chains = '1000000', requests = '200'] = process.argv.slice(2)
 requirePrograms((text) => console.error(text))
@@ -64,7 +59,7 @@ async function measure(count: number): Promise<void> {
   await compiler.applyQueue(TEAM, QUEUE, DEFAULT_QUEUE_SETTINGS)
   const startMs = Date.now() - SPAN_MS
   const emptyBytes = await redis.dataBytes()
-  const localId = await writeChains(engine, redis, { count, startMs })
+  const localId = await writeChains(engine, redis, { team: TEAM, queue: QUEUE, count, startMs })
   const writtenBytes = await redis.dataBytes()
   const keys = shardOfQueue(engine, TEAM, QUEUE)
   let sealed = 0
@@ -169,64 +164,6 @@ async function pageOf(store: JobStore, filter: JobFilter) {
   const page = await store.list({ team: TEAM, filter, queues: null, limit: PAGE, cursor: null })
   if (typeof page === 'string') throw new Error(`a list was answered with ${page}`)
   return page
-}
-
-/** Chains that ended evenly over the last hour; every tag is its own. */
-async function writeChains(
-  engine: Engine,
-  { client }: RedisServer,
-  { count, startMs }: { readonly count: number; readonly startMs: number },
-): Promise<string> {
-  const keys = shardOfQueue(engine, TEAM, QUEUE)
-  const localId = (await client.hget(keys.queueIds, nameField(TEAM, QUEUE))) ?? ''
-  const { history, summaries } = keys.queue(localId)
-  // Beyond the ids that are given to the jobs of the load.
-  const seqFrom = 2 ** 30
-  for (let from = 0; from < count; from += WRITTEN_AT_ONCE) {
-    const roots: string[] = []
-    const fields: string[] = []
-    for (let i = from; i < Math.min(count, from + WRITTEN_AT_ONCE); i += 1) {
-      const root = String(engine.jobIds.idOf(keys.shard, seqFrom + i, 1))
-      roots.push(root)
-      fields.push(root, summaryOf(i, startMs + Math.floor((SPAN_MS * i) / count)))
-    }
-    await client
-      .pipeline()
-      .lpush(history, ...roots)
-      .hset(summaries, ...fields)
-      .exec()
-  }
-  return localId
-}
-
-function summaryOf(i: number, endMs: number): string {
-  const isFailure = i % 1_000 === 3
-  const attempt: AttemptSummary = {
-    ...{ createdAtMs: endMs - 40, scheduledAtMs: endMs - 40, startedAtMs: endMs - 30, completedAtMs: endMs },
-    ...{ failureReason: isFailure ? 'timeout' : null, errorMessage: null, durationMs: 30 },
-    responseStatus: isFailure ? null : i % 1_000 === 4 ? 503 : 200,
-  }
-  return encodeFinished({
-    end: isFailure ? 'failed_no_retries' : 'success',
-    attempts: [attempt],
-    request: {
-      ...{
-        url: `https://${hostOf(i)}/hooks/mail`,
-        method: 'POST',
-        headers: {},
-        callbackUrl: null,
-      },
-      ...{ callbackEvents: null, tags: { order: String(i) }, timeoutSeconds: null, retryDelays: null },
-      ...{ retriesEnabled: null, successAssertions: null, cron: null },
-    },
-    replayedAs: null,
-    hadNoPayload: false,
-  })
-}
-
-/** Ten hosts have nearly all jobs; each of the others has one of a hundred thousand. */
-function hostOf(i: number): string {
-  return i % 10_000 === 5 ? `rare${((i / 10_000) | 0) % RARE_HOSTS}.example.com` : `h${i % 10}.example.com`
 }
 
 interface Load {

@@ -1,0 +1,151 @@
+/**
+ * What a person waits for at the dashboard: `make build && node bench/dashboard.ts [jobs] [views] [pages]` opens the
+ * overview in Chromium with a cold cache, and pages through a list of finished jobs, with a Redis and an API of its own. A
+ * view counts from its navigation, a page from the click, until what was asked for is painted.
+ */
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { DEFAULT_QUEUE_SETTINGS } from '../src/domain/jobs/queue-settings.ts'
+import { type Engine, shardOfQueue } from '../src/redis/client/engine.ts'
+import { SecretBox } from '../src/redis/control/secret-box.ts'
+import { createSettingsCompiler } from '../src/redis/control/settings-compiler.ts'
+import { sealHistory } from '../src/redis/history/sealer.ts'
+import { launchChromium } from '../test/dashboard/support/chromium.ts'
+import { openEngine } from '../test/support/engine/engine.ts'
+import { freePort } from './harness/ports.ts'
+import { startProgram, stopAllPrograms, untilReady } from './harness/processes.ts'
+import { type RedisServer, startRedisServer } from './harness/redis-server.ts'
+import { SPAN_MS, writeChains } from './load/finished-chains.ts'
+
+const TEAM = 'default'
+const QUEUE = 'bench'
+const TOKEN = 'token-of-the-benchmark'
+const MAIN = join(import.meta.dirname, '../src/main.ts')
+const VIEWPORT = { width: 1280, height: 800 }
+/** Sets `paintedMs` when the figures of the overview have been painted, and keeps the longest task. */
+const WATCH = `
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) window.longestMs = Math.max(window.longestMs ?? 0, duration)
+  }).observe({ entryTypes: ['longtask'] })
+  new MutationObserver((_, observer) => {
+    if (document.querySelector('.figure-value') === null) return
+    observer.disconnect()
+    requestAnimationFrame(() => requestAnimationFrame(() => { window.paintedMs = performance.now() }))
+  }).observe(document, { childList: true, subtree: true })`
+/** Clicks on to the next page of jobs. @returns ms until its last row is painted */
+const TURN = `(async () => {
+  const last = () => document.querySelector('[data-rows] > tr:last-child')?.dataset.href
+  const frame = () => new Promise(requestAnimationFrame)
+  const before = last()
+  const button = [...document.querySelectorAll('main button')].find(({ textContent }) => /^(Show more|Next) jobs$/.test(textContent.trim()))
+  const begunMs = performance.now()
+  button.click()
+  while (last() === before) await frame()
+  await frame()
+  return performance.now() - begunMs
+})()`
+
+const [jobs = '1000000', views = '20', pages = '60'] = process.argv.slice(2)
+const folder = mkdtempSync(join(tmpdir(), 'punctual-dashboard-'))
+const key = randomBytes(32)
+try {
+  await measure()
+} finally {
+  await stopAllPrograms()
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exit()
+
+async function measure(): Promise<void> {
+  const redis = await startRedisServer(folder)
+  const { engine, close } = await openEngine(redis.url)
+  await fill(engine, redis)
+  close()
+  const url = await startApi(redis)
+  const browser = await launchChromium()
+  tell('finished jobs', Number(jobs))
+  tell('load of the machine', loadavg()[0] ?? 0)
+  const firstViews: number[] = []
+  for (let view = 0; view < Number(views); view += 1) firstViews.push(await timeFirstView(browser, url))
+  tellTimes('first view with a cold cache', firstViews)
+  await timePages(browser, url)
+  await browser.close()
+  await redis.stop()
+}
+
+async function fill(engine: Engine, redis: RedisServer): Promise<void> {
+  const compiler = createSettingsCompiler({ engine, box: new SecretBox(createSecretKey(key)), epoch: null })
+  await compiler.applyQueue(TEAM, QUEUE, DEFAULT_QUEUE_SETTINGS)
+  const plan = { team: TEAM, queue: QUEUE, count: Number(jobs), startMs: Date.now() - SPAN_MS }
+  const localId = await writeChains(engine, redis, plan)
+  const keys = shardOfQueue(engine, TEAM, QUEUE)
+  let sealed: number | null
+  do sealed = await sealHistory(engine, keys, localId)
+  while (sealed !== null && sealed > 0)
+}
+
+async function startApi(redis: RedisServer): Promise<string> {
+  const port = await freePort()
+  const env = {
+    PUNCTUAL_REDIS_URL: redis.url,
+    PUNCTUAL_SECRETS_KEY: key.toString('base64'),
+    PUNCTUAL_OPS_PORT: '0',
+    PUNCTUAL_PORT: String(port),
+    PUNCTUAL_TOKEN: TOKEN,
+  }
+  const api = startProgram({ name: 'api', command: process.execPath, args: [MAIN, 'api'], folder, env })
+  const url = `http://127.0.0.1:${port}`
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  await untilReady(api, () =>
+    fetch(`${url}/api/queues`, { headers }).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+  return url
+}
+
+/** A session, and nothing of the page. */
+async function newPage(browser: Browser, url: string): Promise<Page> {
+  const context = await browser.newContext({ viewport: VIEWPORT })
+  await context.addInitScript(WATCH)
+  const answer = await context.request.post(`${url}/api/session`, {
+    headers: { authorization: `Bearer ${TOKEN}`, 'x-punctual-request': '1' },
+  })
+  if (!answer.ok()) throw new Error(`the login was answered with ${answer.status()}`)
+  return context.newPage()
+}
+
+async function timeFirstView(browser: Browser, url: string): Promise<number> {
+  const page = await newPage(browser, url)
+  await page.goto(`${url}/`)
+  await page.locator('.figure-value').first().waitFor()
+  let paintedMs: unknown = null
+  while (typeof paintedMs !== 'number') paintedMs = await page.evaluate('window.paintedMs')
+  await page.context().close()
+  return paintedMs
+}
+
+async function timePages(browser: Browser, url: string): Promise<void> {
+  const page = await newPage(browser, url)
+  await page.goto(`${url}/jobs?queue=${QUEUE}&status=completed`)
+  await page.locator('[data-rows] > tr').first().waitFor()
+  await page.evaluate('window.longestMs = 0')
+  const times: number[] = []
+  for (let turned = 0; turned < Number(pages); turned += 1) times.push(Number(await page.evaluate(TURN)))
+  tellTimes('the next 100 of all jobs, from the click', times)
+  tell('the longest task of the page meanwhile, ms', Number(await page.evaluate('window.longestMs')))
+}
+
+function tellTimes(name: string, times: readonly number[]): void {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number) => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0)
+  tell(`${name}, ms`, `median ${at(0.5)}, 95th of 100 ${at(0.95)}, longest ${at(1)}`)
+}
+
+function tell(name: string, value: number | string): void {
+  process.stdout.write(`${name}: ${typeof value === 'number' ? Math.round(value * 100) / 100 : value}\n`)
+}
