@@ -37,9 +37,9 @@ test: build ## run every suite but e2e, with a real Redis and a real Kubernetes 
 e2e: build ## run the scenarios on a kind cluster made for them; KEEP=1 leaves it
 	@$(RUN) scripts/e2e.sh
 
-screenshots: build redis ## take the pictures of docs/images anew, in Chromium
+screenshots: build redis ## take the pictures of docs/images anew, in Chromium; ONLY="jobs crons" some
 	@scripts/chromium.sh >/dev/null
-	@SCREENSHOTS=1 $(RUN) vitest run --project dashboard test/dashboard/screenshots.test.ts
+	@$(RUN) node test/dashboard/support/shots/take-process.ts $(ONLY)
 
 bench: build ## the side-by-side table (docs/performance.md); QUICK=1 takes three minutes
 	@$(RUN) node bench/main.ts

@@ -120,21 +120,21 @@ async function mend(client: ApiClient): Promise<number | string> {
 }
 
 async function openWindows(client: ApiClient, queueId: number): Promise<void> {
-  const in_ = (ms: number) => new Date(Date.now() + ms).toISOString()
+  const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString()
   for (const window of [
     {
       name: 'partner-outage',
       resource: { kind: 'queue', id: queueId },
       reason: 'The partner is down; they know.',
-      start_at: in_(-60_000),
-      end_at: in_(2 * 3_600_000),
+      start_at: fromNow(-60_000),
+      end_at: fromNow(2 * 3_600_000),
     },
     {
       name: 'database-move',
       action: 'hold',
       reason: 'The database moves.',
-      start_at: in_(2 * DAY_MS),
-      end_at: in_(2 * DAY_MS + 5_400_000),
+      start_at: fromNow(2 * DAY_MS),
+      end_at: fromNow(2 * DAY_MS + 5_400_000),
     },
     {
       name: 'sunday-backup',
