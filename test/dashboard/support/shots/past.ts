@@ -13,8 +13,8 @@ import { until } from '../../../support/until.ts'
 
 const TEAM = 'default'
 const MINUTES = 1_440
-/** The points of a day have ten minutes. That of now has begun, and should look like the others. */
-const LAST_WEIGHT = 12
+/** The points of a day have ten minutes. The last minute stands for those of its point that are to come. */
+const POINT_MINUTES = 10
 const WRITTEN_AT_ONCE = 240
 /** An hour in which the partner was down, and when it was over, in minutes before now. */
 const OUTAGE = { begun: 310, over: 245 }
@@ -89,7 +89,8 @@ function tallyOf({ rate, latencyMs, suffers }: Part, minute: number, ago: number
   const tally = emptyTally()
   const wave = 0.55 + 0.45 * Math.sin(((minute % 1_440) / 1_440 - 0.32) * 2 * Math.PI)
   const noise = 0.85 + 0.3 * (((minute * 7_919) % 101) / 101)
-  const jobs = Math.round(rate * wave * noise * (ago === 0 ? LAST_WEIGHT : 1))
+  const weight = ago === 0 ? POINT_MINUTES - (minute % POINT_MINUTES) : 1
+  const jobs = Math.round(rate * wave * noise * weight)
   const isDown = suffers && ago <= OUTAGE.begun && ago > OUTAGE.over
   const isCatchingUp = suffers && ago <= OUTAGE.over && ago > OUTAGE.over - 15
   tally.done = isDown ? Math.round(jobs * 0.3) : isCatchingUp ? jobs * 2 : jobs

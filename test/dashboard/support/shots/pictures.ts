@@ -23,6 +23,8 @@ export const PICTURES: Readonly<
   alerts: ['/alerts'],
   maintenance: ['/maintenance'],
   notifications: ['/notifications'],
+  access: ['/access'],
+  audit: ['/audit'],
   palette: ['/?range=24h', openPalette],
 }
 
