@@ -1,4 +1,4 @@
-import type { Job, JobSummary } from '../../../clients/typescript/src/client.ts'
+import type { Job, JobSummary } from '../../../../clients/typescript/src/client.ts'
 
 export const NOW = Date.parse('2026-11-23T12:00:00.000Z')
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { readLines } from '../../../dashboard/src/format/lines.ts'
-import { draftOfJob, draftOfJson } from '../../../dashboard/src/features/send/draft-reading.ts'
-import { changeOf } from '../../../dashboard/src/features/send/job-change.ts'
+import { readLines } from '../../../../dashboard/src/format/lines.ts'
+import { draftOfJob, draftOfJson } from '../../../../dashboard/src/features/send/draft-reading.ts'
+import { changeOf } from '../../../../dashboard/src/features/send/job-change.ts'
 import {
   bodyOf,
   EMPTY_DRAFT,
   fieldsOf,
   type JobDraft,
-} from '../../../dashboard/src/features/send/job-draft.ts'
+} from '../../../../dashboard/src/features/send/job-draft.ts'
 import { attemptOf, jobOf } from './chains.ts'
 
 const FULL: JobDraft = {

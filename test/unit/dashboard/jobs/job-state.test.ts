@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stateOf } from '../../../dashboard/src/features/jobs/job-state.ts'
+import { stateOf } from '../../../../dashboard/src/features/jobs/job-state.ts'
 import { attemptOf, iso, NOW } from './chains.ts'
 
 test.each([

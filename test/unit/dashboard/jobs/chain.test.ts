@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import type { Call, Me, Waiting } from '../../../clients/typescript/src/client.ts'
-import { actionsOf } from '../../../dashboard/src/features/chain/actions.ts'
-import { bodyNote } from '../../../dashboard/src/features/chain/body-note.ts'
-import { phasesOf } from '../../../dashboard/src/features/chain/phases.ts'
-import { plannedOf, spanOf } from '../../../dashboard/src/features/chain/plan.ts'
-import { attemptText, retriesText, waitingText } from '../../../dashboard/src/features/chain/waiting-text.ts'
+import type { Call, Me, Waiting } from '../../../../clients/typescript/src/client.ts'
+import { actionsOf } from '../../../../dashboard/src/features/chain/actions.ts'
+import { bodyNote } from '../../../../dashboard/src/features/chain/body-note.ts'
+import { phasesOf } from '../../../../dashboard/src/features/chain/phases.ts'
+import { plannedOf, spanOf } from '../../../../dashboard/src/features/chain/plan.ts'
+import {
+  attemptText,
+  retriesText,
+  waitingText,
+} from '../../../../dashboard/src/features/chain/waiting-text.ts'
 import { attemptOf, iso, jobOf, NOW, SETTINGS } from './chains.ts'
 
 const ALL: Me['may'] = {
