@@ -35,8 +35,8 @@ const SCREENS: Readonly<Record<string, readonly [title: RegExp, full: string, em
   '/alerts/:alert_id': [/ · (?:queue|cron) /, 'partner-desk', 'There is no such alert'],
   '/maintenance': [/^Maintenance$/, 'database-move', 'No maintenance windows'],
   '/notifications': [/^Notifications$/, 'partner-desk', 'No channels yet'],
-  '/access': [/^Access$/, '', ''],
-  '/audit': [/^Audit log$/, '', ''],
+  '/access': [/^Access$/, 'orders-service', 'No tokens yet'],
+  '/audit': [/^Audit log$/, 'thumbnails', ''],
 }
 
 const world = createStandaloneWorld()
