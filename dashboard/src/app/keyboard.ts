@@ -1,4 +1,5 @@
 import { useLayoutEffect } from 'preact/hooks'
+import { IS_MAC } from './palette/key-sheet.tsx'
 import type { OverlayState } from './palette/overlay.ts'
 
 const ROW = '[data-rows] > tr'
@@ -35,7 +36,9 @@ export function useKeyboard({ shown, open, close }: OverlayState): void {
 }
 
 function isPaletteKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
-  return key.toLowerCase() === 'k' && ctrlKey !== metaKey && !altKey && !shiftKey
+  // On a Mac, Ctrl and k belong to the text that is edited.
+  const isAlone = IS_MAC ? metaKey && !ctrlKey : ctrlKey && !metaKey
+  return key.toLowerCase() === 'k' && isAlone && !altKey && !shiftKey
 }
 
 /** Each answers whether it did something. */

@@ -1,9 +1,5 @@
 import { matching } from './match.ts'
 
-const REGIONS = [
-  ...['Africa', 'America', 'Antarctica', 'Asia', 'Atlantic', 'Australia', 'Europe', 'Indian', 'Pacific'],
-]
-
 /** Names of zones that fit what was typed, by any of their words; UTC and the browser's own are before all others. */
 export function zonesFor(sought: string, own: string): readonly string[] {
   const all = [...new Set(['UTC', own, ...Intl.supportedValuesOf('timeZone')])]
@@ -11,7 +7,8 @@ export function zonesFor(sought: string, own: string): readonly string[] {
   if (found.length > 0) return found
   // A browser lists one name of each zone, such as Asia/Calcutta, and knows the others too.
   const name = sought.trim().replaceAll(/\s+/g, '_')
-  return [name, ...REGIONS.map((region) => `${region}/${name}`)].filter(isTimeZone).map(properName)
+  const regions = new Set(all.map((zone) => zone.split('/')[0]))
+  return [name, ...[...regions].map((region) => `${region}/${name}`)].filter(isTimeZone).map(properName)
 }
 
 export function isTimeZone(name: string): boolean {

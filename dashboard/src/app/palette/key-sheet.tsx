@@ -1,7 +1,7 @@
 import { Dialog } from '../../ui/dialog.tsx'
 import './key-sheet.css'
 
-const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent)
+export const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent)
 /** The keys of the palette, as the keyboard of the viewer has them. */
 export const PALETTE_KEYS = IS_MAC ? '⌘ K' : 'Ctrl K'
 
