@@ -189,6 +189,23 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await row(/made-in-a-pause/).waitFor()
   })
 
+  test('says when nothing answers, without moving a row, and goes on when something does', async () => {
+    await open('/queues')
+    await row(/webhooks/).waitFor()
+    const before = await row(/webhooks/).boundingBox()
+    await page.route('**/api/**', (route) => route.abort())
+    proxy.cut()
+    await page.getByRole('button', { name: 'No answer' }).waitFor({ timeout: 40_000 })
+    await page.getByRole('alert').filter({ hasText: 'Punctual does not answer' }).waitFor()
+    expect(await row(/webhooks/).boundingBox()).toEqual(before)
+    expect(await faultsOf(page)).toEqual([])
+    await page.unroute('**/api/**')
+    proxy.mend()
+    await page.getByRole('button', { name: /Live|Every 5 s/ }).waitFor({ timeout: 40_000 })
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    expectOnlyLostRequests()
+  })
+
   test('keeps each row under the mouse where it is while others come', async () => {
     await open('/jobs?queue=webhooks')
     const [first] = (await client.jobs({ queue: 'webhooks' })).jobs

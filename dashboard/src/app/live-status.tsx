@@ -1,6 +1,8 @@
 import { useQueryClient } from '@tanstack/preact-query'
 import { useEffect } from 'preact/hooks'
+import { UnreachableError } from '../../../clients/typescript/src/client.ts'
 import { useMe } from '../api/me.ts'
+import { useRead } from '../api/reads.ts'
 import {
   followEvents,
   type LiveFigures,
@@ -25,8 +27,10 @@ export function LiveStatus() {
   const known = useLiveState()
   const state = known === 'opening' && !mayFollow ? 'polling' : known
   const figures = useLiveFigures()
+  const { error } = useRead('countAlerts', {}, { isWanted: may.read })
   const isPaused = state === 'paused'
-  const { icon, word, explanation } = mayFollow || state !== 'polling' ? LOOKS[state] : LIMITED
+  const look = mayFollow || state !== 'polling' ? LOOKS[state] : LIMITED
+  const { icon, word, explanation } = error instanceof UnreachableError && !isPaused ? SILENT : look
   return (
     <>
       {figures !== null && <Figures figures={figures} />}
@@ -69,6 +73,13 @@ const LOOKS: Readonly<Record<LiveState, Look>> = {
     explanation: 'The job store does not answer, and what you see is getting old.',
   },
   paused: { icon: 'play', word: 'Paused', explanation: 'The page stays as it is.' },
+}
+
+/** Whatever is asked. */
+const SILENT: Look = {
+  icon: 'warning',
+  word: 'No answer',
+  explanation: 'Punctual does not answer, and what you see is getting old.',
 }
 
 /** Of a token for some queues. */
