@@ -39,6 +39,9 @@ const SCREENS: Readonly<Record<string, readonly [title: RegExp, full: string, em
   '/audit': [/^Audit log$/, 'thumbnails', ''],
 }
 
+/** Those whose rows are links. */
+const LISTS = ['/queues', '/jobs', '/crons', '/alerts', '/bulk']
+
 const world = createStandaloneWorld()
 const missing = whyNoBrowser()
 let shop: Shop
@@ -88,6 +91,26 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
       await shows(empty, ofNobody)
       expect(await faultsOf(empty)).toEqual([])
     })
+  })
+
+  test.each(Object.keys(SCREENS))('%s is reached by keyboard, past what is around it', async (route) => {
+    await show(full, addressOf(route, shop.ids))
+    await full.keyboard.press('Tab')
+    await full.keyboard.press('Enter')
+    await full.keyboard.press('Tab')
+    const focused = full.locator('main :focus')
+    expect(await focused.count()).toBe(1)
+    expect(await focused.evaluate('(one) => getComputedStyle(one).outlineStyle')).not.toBe('none')
+  })
+
+  test.each(LISTS)('the rows of %s are walked by keyboard, and one is opened', async (route) => {
+    await show(full, route)
+    await full.keyboard.press('j')
+    await full.keyboard.press('j')
+    await full.keyboard.press('k')
+    await full.keyboard.press('Enter')
+    await full.waitForURL((url) => url.pathname.startsWith(`${route}/`))
+    expect(await full.locator('main h1').first().innerText()).not.toBe('')
   })
 
   test('a path without a screen says so', async () => {

@@ -1,7 +1,5 @@
 /** A standalone with a believable team in it: a shop, in the middle of an outage of one of its partners. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { ApiClient } from '../../../support/servers/api-client.ts'
+import { type ApiClient, createApiClient } from '../../../support/servers/api-client.ts'
 import type { StandaloneWorld } from '../../../support/servers/standalone-world.ts'
 import { until } from '../../../support/until.ts'
 import { deadJobs, goodJobs, openJobs, stubbornJob } from './jobs.ts'
@@ -11,7 +9,7 @@ import { type ShopTargets, startShopTargets } from './targets.ts'
 export interface Shop {
   readonly url: string
   readonly folder: string
-  /** Of an admin. */
+  /** Of Ada, who is an admin. */
   readonly token: string
   readonly client: ApiClient
   readonly targets: ShopTargets
@@ -19,6 +17,8 @@ export interface Shop {
   readonly ids: Readonly<Record<'queue_id' | 'job_id' | 'bulk_id' | 'cron_id' | 'alert_id', number | string>>
 }
 
+/** Who did what the audit log tells. */
+const ADMIN = 'ada'
 const DAY_MS = 86_400_000
 
 /** @param env settings of the standalone */
@@ -26,9 +26,10 @@ export async function openShop(world: StandaloneWorld, env?: Record<string, stri
   const folder = world.newFolder()
   const targets = await startShopTargets(() => world.newTarget())
   writeResources(folder, targets)
-  const { program, client } = await world.start(folder, env)
+  const { program, client: first } = await world.start(folder, env)
   const url = String((await program.logged('Standalone runs'))['url'])
-  const token = readFileSync(join(folder, 'token'), 'utf8').trim()
+  const { token } = await expected(first.send<{ token: string }>('POST', '/api/tokens', { name: ADMIN }))
+  const client = createApiClient(url, token)
   for (const queue of ['webhooks', 'emails', 'crm-sync']) {
     await client.makeQueue(queue, { alerts_enabled: true })
   }

@@ -5,7 +5,7 @@ const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 const COLOURS_MAX = 256
 /** Colours that are nearer than this are one, and by how much it grows while they are too many. */
 const NEAR = 1
-const NEARER = 1.6
+const NEARER = 1.15
 
 export interface PngSize {
   readonly width: number

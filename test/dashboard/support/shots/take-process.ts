@@ -13,7 +13,6 @@ import { withFewColours } from './png.ts'
 
 /** That of `make run`, as the commands of the documents have it. */
 const PORT = '8080'
-const NAME = 'ada'
 
 const wanted = process.argv.slice(2)
 const world = createStandaloneWorld()
@@ -22,23 +21,19 @@ try {
   const shop = await openShop(world, { PUNCTUAL_PORT: PORT })
   await writePast(shop.folder, shop.ids.cron_id)
   dashboard = await openDashboard(shop.url)
-  const { body } = await shop.client.send<{ token: string }>('POST', '/api/tokens', { name: NAME })
-  for (const theme of THEMES) await takeAll(shop, { dashboard, theme, token: body.token })
+  for (const theme of THEMES) await takeAll(shop, dashboard, theme)
 } finally {
   await dashboard?.close()
   await world.close()
 }
 
-async function takeAll(
-  shop: Shop,
-  { dashboard, theme, token }: { dashboard: Dashboard; theme: 'light' | 'dark'; token: string },
-): Promise<void> {
+async function takeAll(shop: Shop, dashboard: Dashboard, theme: 'light' | 'dark'): Promise<void> {
   mkdirSync(IMAGES, { recursive: true })
   const look = { viewport: PICTURE_SIZE, colorScheme: theme, timezoneId: 'Europe/Berlin', locale: 'en-GB' }
   const page = await dashboard.newPage(look)
   await nameTargets(page, shop)
   await page.goto(shop.url)
-  await enter(page, token)
+  await enter(page, shop.token)
   for (const [name, [route, prepare]] of Object.entries(PICTURES)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
     await show(page, addressOf(route, shop.ids))
@@ -49,8 +44,8 @@ async function takeAll(
 }
 
 async function taken(page: Page): Promise<Buffer> {
-  // Until then figures of the top are not there.
-  await page.getByText('Live', { exact: true }).first().waitFor()
+  // The stream of events brings them.
+  await page.getByText(/^\d+ pending$/).waitFor()
   await page.evaluate('document.fonts.ready')
   return withFewColours(await page.screenshot({ animations: 'disabled', caret: 'hide' }))
 }
