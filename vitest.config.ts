@@ -62,8 +62,8 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           pool: 'forks',
-          // A browser, a server and its Redis.
-          fileParallelism: false,
+          // Each a browser, a server and its Redis.
+          maxWorkers: 2,
         },
       },
       {

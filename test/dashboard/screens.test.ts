@@ -9,6 +9,7 @@ import {
   type Dashboard,
   enter,
   faultsOf,
+  ONE_LOOK,
   openDashboard,
   show,
   ALL_LOOKS,
@@ -89,7 +90,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
         addressOf(route, { queue_id: 999, job_id: 999, bulk_id: 999, cron_id: 999, alert_id: 999 }),
       )
       await shows(empty, ofNobody)
-      expect(await faultsOf(empty)).toEqual([])
+      expect(await faultsOf(empty, ONE_LOOK)).toEqual([])
     })
   })
 

@@ -25,6 +25,11 @@ const PAIRS: readonly Look[] = [
   { colorScheme: 'light', width: WIDE, asks: 'all' },
   { colorScheme: 'dark', width: NARROW, asks: 'all' },
 ]
+/** For what has few words, which the same styles show elsewhere. */
+export const ONE_LOOK: readonly Look[] = [
+  { colorScheme: 'light', width: WIDE, asks: 'all' },
+  { colorScheme: 'dark', width: NARROW, asks: 'fit' },
+]
 /** The other pairs differ from them in little. */
 export const ALL_LOOKS: readonly Look[] = [
   ...PAIRS,
