@@ -46,8 +46,9 @@ export function operationsModule(document: PathsDocument, banner: string): strin
   return [
     banner,
     `import type {\n${imports.join('')}} from './wire.ts'\nimport type { JsonText } from '../json-text.ts'\n\n`,
-    '/** Where each operation is sent, and what of its input stands where. */\n',
-    `export const OPERATIONS = {\n${operations.map(({ route }) => route).join('')}} as const\n\n`,
+    '/** Where an operation is sent, and whether a key makes a repetition harmless. */\n',
+    'export interface Operation {\n  readonly method: string\n  readonly path: string\n  readonly hasKey?: boolean\n}\n\n',
+    `export const OPERATIONS = {\n${operations.map(({ route }) => route).join('')}} as const satisfies Readonly<Record<string, Operation>>\n\n`,
     '/** What each operation takes. */\n',
     `export interface Inputs {\n${operations.map(({ input }) => input).join('')}}\n\n`,
     '/** What each operation answers; undefined for an answer without a body. */\n',
@@ -96,11 +97,10 @@ class Reader {
         ? ['    /** A repeated key gets the first answer. */\n    idempotency_key?: string | undefined\n']
         : []),
     ].join('')
-    const queries = named.filter(({ in: place }) => place === 'query').map(({ name }) => `'${name}'`)
     const remark = commentOf(`${summary}. ${description ?? ''}`, '  ')
     const page = this.#pageOf(operation)
     return {
-      route: `  ${id}: { method: '${method.toUpperCase()}', path: '${path}', query: [${queries.join(', ')}], hasKey: ${hasKey} },\n`,
+      route: `  ${id}: { method: '${method.toUpperCase()}', path: '${path}'${hasKey ? ', hasKey: true' : ''} },\n`,
       input: inputs === '' ? `${remark}  ${id}: object\n` : `${remark}  ${id}: {\n${inputs}  }\n`,
       answer: `  ${id}: ${this.#answerOf(operation)}\n`,
       item: page === null ? '' : `  ${id}: ${page.type}\n`,

@@ -1,18 +1,17 @@
+/** Fields of an input that stand elsewhere in a request. */
+const ELSEWHERE = new Set(['body', 'idempotency_key'])
+
 /**
  * Path and query of an operation.
  * @param path such as `/api/jobs/{job_id}`
- * @param query the fields of `given` that stand in the query, in order
+ * @param given what the path does not name stands in the query, in order
  */
-export function addressOf(
-  path: string,
-  query: readonly string[],
-  given: Readonly<Record<string, unknown>>,
-): string {
+export function addressOf(path: string, given: Readonly<Record<string, unknown>>): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathPart(name, given[name]))
   const search = new URLSearchParams()
-  for (const name of query) {
-    const value = given[name]
-    if (value !== undefined && value !== null) search.set(name, textOf(value))
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || value === null || ELSEWHERE.has(name) || path.includes(`{${name}}`)) continue
+    search.set(name, textOf(value))
   }
   return search.size === 0 ? filled : `${filled}?${search.toString()}`
 }

@@ -1,7 +1,14 @@
 import { addressOf } from './address.ts'
 import { ApiError } from './errors.ts'
 import { exchange } from './exchange.ts'
-import { type Answers, type Inputs, ITEM_FIELDS, type Items, OPERATIONS } from './generated/operations.ts'
+import {
+  type Answers,
+  type Inputs,
+  ITEM_FIELDS,
+  type Items,
+  type Operation,
+  OPERATIONS,
+} from './generated/operations.ts'
 import { JsonText } from './json-text.ts'
 import { retrying, sleepFor, type Retries } from './retry.ts'
 
@@ -67,7 +74,7 @@ export function createClient(options: ClientOptions): PunctualClient {
     name: Name,
     ...args: Given<Name>
   ): Promise<Answer<Name>> => {
-    const { method, path, query, hasKey } = OPERATIONS[name]
+    const { method, path, hasKey = false }: Operation = OPERATIONS[name]
     const [input, call = {}] = args
     const given = (input ?? {}) as Readonly<Record<string, unknown>>
     const { retriesMax = RETRIES_MAX } = options
@@ -77,7 +84,7 @@ export function createClient(options: ClientOptions): PunctualClient {
       : undefined
     const body = given['body']
     const sent = {
-      url: `${base}${addressOf(path, query, given)}`,
+      url: `${base}${addressOf(path, given)}`,
       method,
       headers: {
         ...options.headers,

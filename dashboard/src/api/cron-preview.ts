@@ -1,8 +1,7 @@
-import { keepPreviousData } from '@tanstack/preact-query'
+import { keepPreviousData, useQuery } from '@tanstack/preact-query'
 import type { CronPreviewQuery } from '../../../clients/typescript/src/client.ts'
 import { api } from './client.ts'
 import { liveState } from './live.ts'
-import { useQuery } from './observe.ts'
 
 /** What is listed from now on gets old as time passes. */
 const EVERY_MS = 30_000

@@ -1,6 +1,6 @@
+import { useQuery } from '@tanstack/preact-query'
 import type { Job } from '../../../clients/typescript/src/client.ts'
 import { api } from './client.ts'
-import { useQuery } from './observe.ts'
 
 /** A job with its source text, which has all digits of its payload; read once, since what was pushed does not change. */
 export function useJobText(jobId: number | string | null) {

@@ -1,11 +1,15 @@
-import { keepPreviousData, type QueryClient, type UseQueryResult } from '@tanstack/preact-query'
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useQuery,
+} from '@tanstack/preact-query'
 import { ApiError, type Answers, type Inputs } from '../../../clients/typescript/src/client.ts'
 import { api } from './client.ts'
 import { isHinted } from './hints.ts'
 import { liveState, useLiveState } from './live.ts'
-import { createReadClient } from './query-client.ts'
 import { useMayRead } from './me.ts'
-import { useInfiniteQuery, useQuery } from './observe.ts'
 
 /** Operations that only read. */
 export type ReadName = Extract<keyof Answers, `${'list' | 'read' | 'count'}${string}`>
@@ -20,11 +24,15 @@ const STALE_MS = 1_000
 const RETRIES_MAX = 2
 
 export function createQueryClient(): QueryClient {
-  return createReadClient({
-    staleTime: STALE_MS,
-    networkMode: 'always',
-    refetchOnWindowFocus: () => liveState() !== 'paused',
-    retry: (failures, fault) => failures < RETRIES_MAX && isPassing(fault),
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: STALE_MS,
+        networkMode: 'always',
+        refetchOnWindowFocus: () => liveState() !== 'paused',
+        retry: (failures, fault) => failures < RETRIES_MAX && isPassing(fault),
+      },
+    },
   })
 }
 

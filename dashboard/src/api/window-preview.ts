@@ -1,7 +1,6 @@
-import { keepPreviousData } from '@tanstack/preact-query'
+import { keepPreviousData, useQuery } from '@tanstack/preact-query'
 import type { WindowTimes } from '../../../clients/typescript/src/client.ts'
 import { api } from './client.ts'
-import { useQuery } from './observe.ts'
 
 /** When a window of these times would be open, from the server's own code. A 422 says what is wrong with them. */
 export function useWindowPreview(times: WindowTimes) {

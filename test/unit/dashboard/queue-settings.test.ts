@@ -3,8 +3,7 @@ import type { Queue } from '../../../clients/typescript/src/client.ts'
 import {
   differencesOf,
   draftOf,
-  editOf,
-  rebased,
+  changesOf,
   SETTINGS,
 } from '../../../dashboard/src/features/queues/settings.ts'
 
@@ -40,14 +39,14 @@ test('settings are told in words', () => {
 
 test('only what was changed is sent, and what is no number goes as it is', () => {
   const begun = draftOf(QUEUE)
-  expect(editOf(begun, begun)).toEqual({})
-  expect(editOf({ ...begun, limit: '4', delays: '1 x, 900', days: '30' }, begun)).toEqual({
+  expect(changesOf(begun, begun)).toEqual({ edit: {}, count: 0 })
+  expect(changesOf(begun, { ...begun, limit: '4', delays: '1 x, 900', days: '30' }).edit).toEqual({
     ...{ max_parallelism: 4, retry_delays: [1, 'x', 900], dlq_retention_days: 30 },
   })
   const limited = draftOf({ ...QUEUE, max_parallelism: 4 })
-  expect(editOf({ ...limited, limit: ' ' }, limited)).toEqual({ max_parallelism: null })
+  expect(changesOf(limited, { ...limited, limit: ' ' }).edit).toEqual({ max_parallelism: null })
   const assertions = 'status_code_equals: 204\n\nbody_contains: 7: x\n?'
-  expect(editOf({ ...begun, assertions }, begun)).toEqual({
+  expect(changesOf(begun, { ...begun, assertions }).edit).toEqual({
     success_assertions: [
       { type: 'status_code_equals', value: 204 },
       { type: 'body_contains', value: '7: x' },
@@ -56,15 +55,11 @@ test('only what was changed is sent, and what is no number goes as it is', () =>
   })
 })
 
-test('after a change by others, what was typed stays and the rest is as it is now', () => {
+test('what others have changed is told in words, setting by setting', () => {
   const now: Queue = { ...QUEUE, max_parallelism: 9, timeout_seconds: 5, is_active: false }
   expect(differencesOf(QUEUE, now)).toEqual([
     { label: 'State', before: 'Running', after: 'Paused' },
     { label: 'Calls at once', before: 'No limit', after: 'At most 9 calls' },
     { label: 'Timeout of a call', before: '30 s', after: '5 s' },
   ])
-  const [begun, newer] = [draftOf(QUEUE), draftOf(now)]
-  const draft = rebased({ ...begun, limit: '4' }, begun, newer)
-  expect(draft).toEqual({ ...newer, limit: '4' })
-  expect(editOf(draft, newer)).toEqual({ max_parallelism: 4 })
 })

@@ -1,8 +1,8 @@
+import { useQuery } from '@tanstack/preact-query'
 import type { BulkAction, BulkPreview } from '../../../../clients/typescript/src/client.ts'
 import { api } from '../../api/client.ts'
 import type { BulkTarget } from '../../format/bulk-actions.ts'
 import { bulkFilterOf } from '../../format/job-filter.ts'
-import { useQuery } from '../../api/observe.ts'
 
 export function targetBody(target: BulkTarget) {
   return target.kind === 'ids' ? { ids: [...target.ids] } : { filter: bulkFilterOf(target.values) }

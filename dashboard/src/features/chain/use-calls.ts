@@ -1,6 +1,6 @@
+import { useQuery } from '@tanstack/preact-query'
 import type { Call, JobSummary } from '../../../../clients/typescript/src/client.ts'
 import { api } from '../../api/client.ts'
-import { useQuery } from '../../api/observe.ts'
 
 /** The newest call of each attempt that has ended, by the id of its job; read once, since it does not change. */
 export function useCalls(chain: readonly JobSummary[]): ReadonlyMap<number, Call> {

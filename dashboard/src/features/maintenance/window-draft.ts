@@ -82,16 +82,6 @@ export function editOf(before: WindowDraft, draft: WindowDraft): WindowEdit {
   }
 }
 
-/** A draft on newer settings: what was not touched in it is as it is now. */
-export function rebased(before: WindowDraft, draft: WindowDraft, now: WindowDraft): WindowDraft {
-  const isSame = (name: keyof WindowDraft): boolean =>
-    JSON.stringify(draft[name]) === JSON.stringify(before[name])
-  const names = Object.keys(now) as Array<keyof WindowDraft>
-  return Object.fromEntries(
-    names.map((name) => [name, (isSame(name) ? now : draft)[name]]),
-  ) as unknown as WindowDraft
-}
-
 function fieldsOf(draft: WindowDraft): Pick<WindowCreate, 'resource' | 'reason'> & WindowTimes {
   const [kind, id] = draft.resource.split('/')
   const reason = draft.reason.trim()

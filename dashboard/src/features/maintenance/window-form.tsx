@@ -2,6 +2,7 @@ import type { WindowPreview } from '../../../../clients/typescript/src/client.ts
 import { useWindowPreview } from '../../api/window-preview.ts'
 import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
 import { Button } from '../../ui/button.tsx'
+import type { FormProps } from '../../ui/edit-dialog.tsx'
 import { mistakesOf, SelectField, TextField } from '../../ui/field.tsx'
 import { SubjectField } from '../../ui/subject-field.tsx'
 import { useSettled } from '../../ui/settled.ts'
@@ -20,16 +21,12 @@ const KINDS = [
 const WHOLE = [{ value: '', label: 'The whole team' }]
 const SCHEDULES_MAX = 10
 
-export interface FormProps {
-  readonly draft: WindowDraft
-  onChange(draft: WindowDraft): void
-  /** What the server said. */
-  readonly fault: unknown
+interface WindowFormProps extends Omit<FormProps<WindowDraft>, 'mistakes'> {
   readonly isNew: boolean
 }
 
 /** What is set of a window, and when it would be open. */
-export function WindowForm({ draft, onChange, fault, isNew }: FormProps) {
+export function WindowForm({ draft, onChange, fault, isNew }: WindowFormProps) {
   const set = (changes: Partial<WindowDraft>): void => onChange({ ...draft, ...changes })
   const settled = useSettled(JSON.stringify(timesOf(draft)))
   const preview = useWindowPreview(JSON.parse(settled) as ReturnType<typeof timesOf>)

@@ -1,7 +1,7 @@
 import { useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { Queue } from '../../../../clients/typescript/src/client.ts'
-import { faultText, isAbsent } from '../../api/faults.ts'
+import { isAbsent } from '../../api/faults.ts'
 import { useMay } from '../../api/me.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
@@ -10,11 +10,10 @@ import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
 import { whyNoEdit } from '../../ui/managed-text.ts'
 import { Fact, Facts, Page, Panel } from '../../ui/page.tsx'
-import { showToast } from '../../ui/toast.tsx'
 import { QueueActions } from './queue-actions.tsx'
 import { History, LiveFigures } from './queue-figures.tsx'
 import { QueueState } from './queue-state.tsx'
-import { readVersioned, SettingsForm, type Versioned } from './settings-form.tsx'
+import { SettingsDialog } from './settings-form.tsx'
 import { SETTINGS } from './settings.ts'
 import { Stops } from './stops.tsx'
 
@@ -47,13 +46,14 @@ export function QueuePage() {
 function Told({ queue }: { readonly queue: Queue }) {
   const { queue_id: id, name, managed_by: by } = queue
   const { data: state, dataUpdatedAt: readAtMs } = useRead('readQueueState', { queue_id: id })
-  const [edited, setEdited] = useState<Versioned | null>(null)
+  const [isEdited, setIsEdited] = useState(false)
   const [isManifest, setIsManifest] = useState(false)
-  const edit = (): void => {
-    readVersioned(id).then(setEdited, (fault: unknown) => showToast({ tone: 'bad', text: faultText(fault) }))
-  }
   const refusal = whyNoEdit(by)
-  const shared = { whyNoEdit: refusal, onEdit: edit, onManifest: () => setIsManifest(true) }
+  const shared = {
+    whyNoEdit: refusal,
+    onEdit: () => setIsEdited(true),
+    onManifest: () => setIsManifest(true),
+  }
   return (
     <Page
       title={name}
@@ -70,7 +70,7 @@ function Told({ queue }: { readonly queue: Queue }) {
       <LiveFigures queue={queue} state={state} readAtMs={readAtMs} />
       <Settings queue={queue} {...shared} />
       <History queue={queue} />
-      {edited !== null && <SettingsForm from={edited} onClose={() => setEdited(null)} />}
+      {isEdited && <SettingsDialog queue={queue} onClose={() => setIsEdited(false)} />}
       {isManifest && <ManifestDialog kind="queue" id={id} onClose={() => setIsManifest(false)} />}
     </Page>
   )

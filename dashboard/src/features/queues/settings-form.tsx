@@ -1,120 +1,33 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, type Queue } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
+import type { Queue } from '../../../../clients/typescript/src/client.ts'
 import { api } from '../../api/client.ts'
-import { faultText } from '../../api/faults.ts'
 import { numbersIn, toldDelays } from '../../format/delays.ts'
-import { plural } from '../../format/numbers.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { EditDialog, type FormProps } from '../../ui/edit-dialog.tsx'
 import { CheckField, mistakesOf, SelectField, TextArea, TextField } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import './settings.css'
-import {
-  type Difference,
-  differencesOf,
-  draftOf,
-  editOf,
-  rebased,
-  SETTINGS,
-  type SettingsDraft,
-} from './settings.ts'
+import { changesOf, differencesOf, draftOf, type SettingsDraft } from './settings.ts'
 
-/** Settings with their version, which an edit names so as not to undo what others have done since. */
-export interface Versioned {
-  readonly queue: Queue
-  readonly version: string
-}
-
-export async function readVersioned(queueId: number): Promise<Versioned> {
-  const { body, headers } = await api.send('readQueue', { queue_id: queueId })
-  // A proxy that compresses makes the tag weak, and a weak one never matches.
-  return { queue: body, version: (headers.get('etag') ?? '*').replace(/^W\//, '') }
-}
-
-/** @param from what the form begins with */
-export function SettingsForm({ from, onClose }: { readonly from: Versioned; onClose(): void }) {
-  const [begun, setBegun] = useState(from)
-  const [draft, setDraft] = useState(() => draftOf(from.queue))
-  const [meanwhile, setMeanwhile] = useState<readonly Difference[]>([])
-  const edit = editOf(draft, draftOf(begun.queue))
-  const changed = SETTINGS.filter(({ names }) => names.some((name) => name in edit))
-  const look = async (): Promise<void> => {
-    const now = await readVersioned(begun.queue.queue_id)
-    setMeanwhile(differencesOf(begun.queue, now.queue))
-    setDraft(rebased(draft, draftOf(begun.queue), draftOf(now.queue)))
-    setBegun(now)
-  }
-  const save = useChange(
-    (client) => client.editQueue({ queue_id: begun.queue.queue_id, body: edit }, ifMatch(begun)),
-    {
-      said: ({ warnings }) => ['Settings saved.', ...warnings].join(' '),
-      onDone: onClose,
-      isFaultShown: true,
-      onFault: (fault) => {
-        if (isConflict(fault)) void look()
-      },
-    },
-  )
-  const { error } = save
-  const onSave = (): void => {
-    setMeanwhile([])
-    save.mutate(undefined)
-  }
+/** What can be set of a queue. */
+export function SettingsDialog({ queue, onClose }: { readonly queue: Queue; onClose(): void }) {
+  const { queue_id: id, name } = queue
   return (
-    <Dialog title={`Settings of ${begun.queue.name}`} size="large" onClose={onClose}>
-      <form
-        class="dialog-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (changed.length > 0) onSave()
-        }}
-      >
-        {meanwhile.length > 0 && <Meanwhile key={begun.version} differences={meanwhile} />}
-        <Fields draft={draft} fault={error} onChange={setDraft} />
-        {error !== null && !isConflict(error) && (
-          <p class="field-fault" role="alert">
-            {error instanceof ApiError && error.errors !== null
-              ? 'Some fields need another value.'
-              : faultText(error)}
-          </p>
-        )}
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" isBusy={save.isPending} disabled={changed.length === 0}>
-            {changed.length === 0 ? 'Nothing changed' : `Save ${plural(changed.length, 'setting')}`}
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
-  )
-}
-
-function ifMatch({ version }: Versioned): { readonly headers: Readonly<Record<string, string>> } {
-  return { headers: { 'if-match': version } }
-}
-
-/** A refusal of others than us, such as the Kubernetes API, names no version. */
-function isConflict(fault: unknown): boolean {
-  return fault instanceof ApiError && fault.status === 409 && fault.text.includes('"version"')
-}
-
-function Meanwhile({ differences }: { readonly differences: readonly Difference[] }) {
-  const element = useRef<HTMLDivElement>(null)
-  // The button that was pressed may be far below.
-  useEffect(() => element.current?.scrollIntoView({ block: 'end' }), [])
-  return (
-    <div ref={element} role="alert">
-      <Notice icon="warning" tone="warn">
-        Nothing is saved yet: somebody has changed the settings since you opened them. What you have not
-        touched is shown as it is now; look again, and save.
-        {differences.map(({ label, before, after }) => (
-          <span key={label} class="settings-change">
-            <strong>{label}:</strong> <del>{before}</del> → <bdi>{after}</bdi>
-          </span>
-        ))}
-      </Notice>
-    </div>
+    <EditDialog
+      title={`Settings of ${name}`}
+      kind="queue"
+      {...{ id, draftOf, changesOf, onClose }}
+      read={(signal) => api.send('readQueue', { queue_id: id }, { signal })}
+      save={async (client, body, options) => {
+        const { warnings } = await client.editQueue({ queue_id: id, body }, options)
+        return ['Settings saved.', ...warnings].join(' ')
+      }}
+      newsOf={(before, now) =>
+        differencesOf(before, now).map(({ label, before: was, after }) => (
+          <>
+            <strong>{label}:</strong> <del>{was}</del> → <bdi>{after}</bdi>
+          </>
+        ))
+      }
+      form={Fields}
+    />
   )
 }
 
@@ -124,11 +37,7 @@ const EVENTS = [
 ] as const
 const DAYS = (['3', '7', '14', '30'] as const).map((value) => ({ value, label: `${value} days` }))
 
-interface FieldsProps {
-  readonly draft: SettingsDraft
-  readonly fault: unknown
-  onChange(draft: SettingsDraft): void
-}
+type FieldsProps = FormProps<SettingsDraft>
 
 /** A value of the draft by its key, with what the server says of it. */
 function bound({ draft, fault, onChange }: FieldsProps) {

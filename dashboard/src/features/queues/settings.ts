@@ -1,5 +1,6 @@
 import type { Queue, QueueEdit } from '../../../../clients/typescript/src/client.ts'
 import { assertionLines, assertionsIn, successText } from '../../format/assertions.ts'
+import { changedIn, type Changes } from '../../format/drafts.ts'
 import { numberOr, numbersIn, toldDelays } from '../../format/delays.ts'
 import { plural } from '../../format/numbers.ts'
 import { formatSeconds } from '../../format/times.ts'
@@ -59,9 +60,10 @@ export interface Difference {
 
 /** What somebody has changed from one version to the other. */
 export function differencesOf(before: Queue, after: Queue): readonly Difference[] {
-  return SETTINGS.filter(({ names }) => names.some((name) => !isSame(before[name], after[name]))).map(
-    ({ label, words }) => ({ label, before: words(before), after: words(after) }),
-  )
+  const changed = new Set<string>(changedIn(before, after))
+  return SETTINGS.filter(({ names }) => names.some((name) => changed.has(name))).map(({ label, words }) => ({
+    ...{ label, before: words(before), after: words(after) },
+  }))
 }
 
 /** The settings as the fields of a form. */
@@ -91,8 +93,8 @@ export function draftOf(queue: Queue): SettingsDraft {
   }
 }
 
-/** What a form sends: the fields that differ from those that it began with. Values are the server's to judge. */
-export function editOf(draft: SettingsDraft, begun: SettingsDraft): QueueEdit {
+/** Only the fields that differ. */
+export function changesOf(before: SettingsDraft, draft: SettingsDraft): Changes<QueueEdit> {
   const fields: Readonly<Record<keyof SettingsDraft, Readonly<Record<string, unknown>>>> = {
     limit: { max_parallelism: draft.limit.trim() === '' ? null : numberOr(draft.limit) },
     timeout: { timeout_seconds: numberOr(draft.timeout) },
@@ -103,21 +105,6 @@ export function editOf(draft: SettingsDraft, begun: SettingsDraft): QueueEdit {
     days: { dlq_retention_days: Number(draft.days) },
     hasAlerts: { alerts_enabled: draft.hasAlerts },
   }
-  return Object.assign({}, ...changedIn(draft, begun).map((name) => fields[name])) as QueueEdit
-}
-
-/** What the viewer has changed, put on a newer version. */
-export function rebased(draft: SettingsDraft, begun: SettingsDraft, now: SettingsDraft): SettingsDraft {
-  const kept = changedIn(draft, begun).map((name) => [name, draft[name]] as const)
-  return { ...now, ...(Object.fromEntries(kept) as Partial<SettingsDraft>) }
-}
-
-function changedIn(draft: SettingsDraft, begun: SettingsDraft): ReadonlyArray<keyof SettingsDraft> {
-  return (Object.keys(draft) as Array<keyof SettingsDraft>).filter(
-    (name) => !isSame(draft[name], begun[name]),
-  )
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
+  const edit = Object.assign({}, ...changedIn(before, draft).map((name) => fields[name])) as QueueEdit
+  return { edit, count: SETTINGS.filter(({ names }) => names.some((name) => name in edit)).length }
 }

@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Cron } from '../../../../clients/typescript/src/client.ts'
-import {
-  changedFields,
-  changesOf,
-  draftOf,
-  NEW_CRON,
-  rebased,
-} from '../../../../dashboard/src/features/crons/form/cron-draft.ts'
+import { changesOf, draftOf, NEW_CRON } from '../../../../dashboard/src/features/crons/form/cron-draft.ts'
 
 const DRAFT = draftOf({
   ...{ name: 'Nightly', url: 'https://example.com', method: 'POST', callback_url: null, queue: 'reports' },
@@ -20,11 +14,11 @@ const DRAFT = draftOf({
 } as unknown as Cron)
 
 test('nothing is sent of what was not touched', () => {
-  expect(changesOf(DRAFT, DRAFT)).toEqual({ changes: {}, mistakes: {} })
+  expect(changesOf(DRAFT, DRAFT)).toEqual({ edit: {}, count: 0, mistakes: {} })
 })
 
 test('numbers are numbers, and what is emptied is taken out', () => {
-  const { changes } = changesOf(DRAFT, {
+  const { edit } = changesOf(DRAFT, {
     ...DRAFT,
     ...{
       timeout_seconds: ' 60 ',
@@ -34,7 +28,7 @@ test('numbers are numbers, and what is emptied is taken out', () => {
       payload: '',
     },
   })
-  expect(changes).toEqual({
+  expect(edit).toEqual({
     ...{ timeout_seconds: 60, jitter_seconds: 'x', queue: null, starting_deadline_seconds: null },
     payload: null,
   })
@@ -42,12 +36,12 @@ test('numbers are numbers, and what is emptied is taken out', () => {
 
 test('assertions and headers are read line by line', () => {
   expect(DRAFT.success_assertions).toBe('status_code_equals: 200\nbody_contains: 1: ok')
-  const { changes, mistakes } = changesOf(DRAFT, {
+  const { edit, mistakes } = changesOf(DRAFT, {
     ...DRAFT,
     success_assertions: 'body_contains: 12\n\nresponse_time_under_ms:500\nnonsense',
     headers: 'X-A: 1\nX-B',
   })
-  expect(changes.success_assertions).toEqual([
+  expect(edit.success_assertions).toEqual([
     { type: 'body_contains', value: '12' },
     { type: 'response_time_under_ms', value: 500 },
     { type: 'nonsense', value: '' },
@@ -56,13 +50,6 @@ test('assertions and headers are read line by line', () => {
 })
 
 test('a new cron has what was filled in', () => {
-  const { changes } = changesOf(NEW_CRON, { ...NEW_CRON, name: 'a', url: 'https://example.com' })
-  expect(changes).toEqual({ name: 'a', url: 'https://example.com' })
-})
-
-test('on newer settings, what was touched stays and the rest is as it is now', () => {
-  const now = { ...DRAFT, name: 'Theirs', time_zone: 'Europe/Berlin' }
-  const mine = { ...DRAFT, name: 'Mine', queue: 'other' }
-  expect(changedFields(DRAFT, now)).toEqual(['name', 'time_zone'])
-  expect(rebased(DRAFT, mine, now)).toEqual({ ...now, name: 'Mine', queue: 'other' })
+  const { edit } = changesOf(NEW_CRON, { ...NEW_CRON, name: 'a', url: 'https://example.com' })
+  expect(edit).toEqual({ name: 'a', url: 'https://example.com' })
 })

@@ -5,7 +5,6 @@ import {
   draftOf,
   editOf,
   newDraft,
-  rebased,
 } from '../../../../dashboard/src/features/maintenance/window-draft.ts'
 import { clockText, effectText, timesText } from '../../../../dashboard/src/format/window-text.ts'
 
@@ -35,12 +34,6 @@ test('an edit sends what was changed alone', () => {
     recurring: [{ cron_expression: '0 1 * * sat', time_zone: 'UTC', duration_seconds: 5_400 }],
   })
   expect(editOf(before, { ...before, isOnce: true })).toEqual({ start_at: FRESH.start, end_at: FRESH.end })
-})
-
-test('what somebody else has changed meanwhile stays, unless it was typed over', () => {
-  const before = draftOf(WINDOW, FRESH)
-  const now = { ...before, action: 'mute' as const, reason: 'Theirs' }
-  expect(rebased(before, { ...before, reason: 'Mine' }, now)).toEqual({ ...now, reason: 'Mine' })
 })
 
 test('a window says what it does, and when', () => {

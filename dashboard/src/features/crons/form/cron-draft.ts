@@ -1,5 +1,6 @@
 import type { Cron, CronEdit } from '../../../../../clients/typescript/src/client.ts'
 import { assertionLines, assertionsIn } from '../../../format/assertions.ts'
+import { changedIn, type Changes } from '../../../format/drafts.ts'
 import { readLines, toLines } from '../../../format/lines.ts'
 
 /** The settings of a cron as they are typed, in the API's order. What is empty here may stay empty. */
@@ -25,21 +26,14 @@ export function draftOf(cron: Cron): CronDraft {
   return Object.fromEntries(texts) as CronDraft
 }
 
-export interface ReadDraft {
-  /** What differs from the draft before. */
-  readonly changes: CronEdit
-  /** What can be said before the server is asked. */
-  readonly mistakes: Readonly<Partial<Record<CronField, string>>>
-}
-
-export function changesOf(before: CronDraft, draft: CronDraft): ReadDraft {
+export function changesOf(before: CronDraft, draft: CronDraft): Changes<CronEdit> {
   const mistakes: Partial<Record<CronField, string>> = {}
-  const changed = CRON_FIELDS.filter((name) => draft[name] !== before[name]).map((name) => {
+  const changed = changedIn(before, draft).map((name) => {
     const { value, mistake } = valueOf(name, draft[name])
     if (mistake !== null) mistakes[name] = mistake
     return [name, value]
   })
-  return { changes: Object.fromEntries(changed) as CronEdit, mistakes }
+  return { edit: Object.fromEntries(changed) as CronEdit, count: changed.length, mistakes }
 }
 
 interface Value {
@@ -58,15 +52,4 @@ function valueOf(name: CronField, text: string): Value {
   if (given === '' && NEW_CRON[name] === '') return { value: null, mistake: null }
   // What is no number goes as it is: the server says what it should be.
   return { value: IS_NUMBER.test(name) && /^\d+$/.test(given) ? Number(given) : given, mistake: null }
-}
-
-/** Which fields somebody else has changed meanwhile. */
-export function changedFields(before: CronDraft, now: CronDraft): CronField[] {
-  return CRON_FIELDS.filter((name) => before[name] !== now[name])
-}
-
-/** A draft on newer settings: what was not touched in it is as it is now. */
-export function rebased(before: CronDraft, draft: CronDraft, now: CronDraft): CronDraft {
-  const texts = CRON_FIELDS.map((name) => [name, draft[name] === before[name] ? now[name] : draft[name]])
-  return Object.fromEntries(texts) as CronDraft
 }

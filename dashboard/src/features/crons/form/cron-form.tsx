@@ -1,18 +1,14 @@
 import { useCronPreview } from '../../../api/cron-preview.ts'
 import { useRead } from '../../../api/reads.ts'
+import type { FormProps } from '../../../ui/edit-dialog.tsx'
 import { mistakesOf, SelectField, TextArea, TextField } from '../../../ui/field.tsx'
 import { useSettled } from '../../../ui/settled.ts'
 import { NextRuns, SPARE } from '../times/next-runs.tsx'
-import type { CronDraft, CronField, ReadDraft } from './cron-draft.ts'
+import type { CronDraft, CronField } from './cron-draft.ts'
 import { CRON_TEXTS } from './cron-fields.ts'
 import './cron-form.css'
 
-export interface CronFormProps {
-  readonly draft: CronDraft
-  onChange(draft: CronDraft): void
-  readonly mistakes: ReadDraft['mistakes']
-  /** What the server said. */
-  readonly fault: unknown
+export interface CronFormProps extends FormProps<CronDraft> {
   /** URL, headers and payload are not shown to this viewer: they stay as they are. */
   readonly isMasked: boolean
 }
