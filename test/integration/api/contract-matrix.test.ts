@@ -145,17 +145,15 @@ describe.each(named(CASES))('%s', (_id, one) => {
   })
 
   // A stream has no end to wait for.
-  if (!isStream(one)) {
-    test('by a token of another team touches and shows nothing of this one', async () => {
-      const answer = await ask({ method: one.method, path: pathOf(one), body: one.body, token: tokens.other })
-      expect(JSON.stringify(answer.body)).not.toContain('secret-')
-      expectDocumented(one, answer)
-      if (one.path.includes('{')) expect(answer.status).toBe(404)
-      for (const [name, path] of Object.entries({ job_id: 'jobs', queue_id: 'queues', cron_id: 'crons' })) {
-        expect((await client.send('GET', `/api/${path}/${ids[name]}`)).status).toBe(200)
-      }
-    })
-  }
+  test.skipIf(isStream(one))('by a token of another team touches and shows nothing of this one', async () => {
+    const answer = await ask({ method: one.method, path: pathOf(one), body: one.body, token: tokens.other })
+    expect(JSON.stringify(answer.body)).not.toContain('secret-')
+    expectDocumented(one, answer)
+    if (one.path.includes('{')) expect(answer.status).toBe(404)
+    for (const [name, path] of Object.entries({ job_id: 'jobs', queue_id: 'queues', cron_id: 'crons' })) {
+      expect((await client.send('GET', `/api/${path}/${ids[name]}`)).status).toBe(200)
+    }
+  })
 })
 
 const LIMITED = CASES.filter(({ permission }) => permission !== null)

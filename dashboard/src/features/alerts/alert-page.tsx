@@ -66,7 +66,7 @@ function Shown({ alert }: { readonly alert: Alert }) {
           <About alert={alert} />
         </div>
       </Panel>
-      <Panel title="Who was told" isFlush={deliveries.length > 0}>
+      <Panel title="Notifications" isFlush={deliveries.length > 0}>
         <Told alert={alert} />
       </Panel>
     </Page>

@@ -25,7 +25,7 @@ export function AlertTable({ alerts, isBusy, selection, onDelete }: AlertsProps)
     { head: 'What', isWide: true, cell: (alert) => <What alert={alert} /> },
     { head: 'Type', isExtra: true, cell: ({ type }) => <AlertBadge type={type} /> },
     { head: 'Times', align: 'end', isExtra: true, cell: ({ count }) => formatCount(count) },
-    { head: 'Told', isExtra: true, cell: (alert) => <Told alert={alert} /> },
+    { head: 'Notified', isExtra: true, cell: (alert) => <Told alert={alert} /> },
     { head: 'Last', align: 'end', cell: ({ last_at: last }) => <Time at={last} /> },
     {
       head: 'Actions',
