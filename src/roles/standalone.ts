@@ -139,7 +139,7 @@ async function loginPathOf(
   const made = await createLoginCodes(engine)
     .create({ kind: 'token', token })
     .catch(() => null)
-  return made === null ? null : `${basePath}/?code=${made.code}`
+  return made === null ? null : `${basePath}/#code=${made.code}`
 }
 
 /** On its own connection: an executor waits longer for Redis than the API may. */

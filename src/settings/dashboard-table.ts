@@ -45,9 +45,12 @@ export function basePathOf({ basePath, publicUrl }: Given): string {
 }
 
 export function basePathMistakes({ basePath, publicUrl }: Given): readonly string[] {
-  if (basePath === null || publicUrl === null || basePath === pathIn(publicUrl)) return []
+  const path = pathIn(publicUrl)
+  const parsed = parseBasePath(path === '' ? '/' : path)
+  if (!parsed.ok) return [`PUNCTUAL_PUBLIC_URL ends with "${path}"; allowed: ${parsed.allowed}.`]
+  if (basePath === null || publicUrl === null || basePath === path) return []
   return [
-    `PUNCTUAL_BASE_PATH is "${basePath}", but PUNCTUAL_PUBLIC_URL ends with "${pathIn(publicUrl)}": they must name the same path.`,
+    `PUNCTUAL_BASE_PATH is "${basePath}", but PUNCTUAL_PUBLIC_URL ends with "${path}": they must name the same path.`,
   ]
 }
 

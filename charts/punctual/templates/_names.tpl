@@ -127,5 +127,9 @@ true
 {{- if and $own .Values.publicUrl (ne $own $ofUrl) -}}
 {{- fail "dashboard.basePath: must be the path of publicUrl, or empty" -}}
 {{- end -}}
-{{- $own | default $ofUrl -}}
+{{- $path := $own | default $ofUrl -}}
+{{- if or (regexMatch "^/(api|assets|echo)(/|$)" $path) (not (regexMatch "^((/[A-Za-z0-9][A-Za-z0-9_.~-]*){1,8})?$" $path)) -}}
+{{- fail (printf "dashboard.basePath, publicUrl: %s cannot be the base path; a path such as /punctual can, that does not begin with /api, /assets or /echo" $path) -}}
+{{- end -}}
+{{- $path -}}
 {{- end -}}

@@ -7,9 +7,10 @@ import { team } from './team.ts'
  * did not succeed. It does not stay there, nor in the history of the browser.
  */
 function takeFromAddress(): { readonly code: string | null; readonly trouble: string | null } {
-  const { pathname, search } = window.location
-  const query = new URLSearchParams(search)
-  const [code, trouble] = [query.get('code'), query.get('login')]
+  const { pathname, search, hash } = window.location
+  // Servers, proxies and their logs never see what stands behind `#`.
+  const code = new URLSearchParams(hash.slice(1)).get('code')
+  const trouble = new URLSearchParams(search).get('login')
   if (pathname !== new URL('.', document.baseURI).pathname) return { code: null, trouble: null }
   if (code !== null || trouble !== null) window.history.replaceState(null, '', pathname)
   return { code, trouble }

@@ -235,7 +235,9 @@ async function readStops(
     ...{ team, limit: STOP_ENTRIES_MAX, cursor: null },
     filter: { ...nothing, resourceKind: 'queue', resource: name },
   })
-  return (kind) => (page === 'bad_cursor' ? null : stopIn(page.records, kind))
+  // The filter takes ids as well, and a queue may be named like the id of another.
+  const records = page === 'bad_cursor' ? [] : page.records.filter(({ resource }) => resource.name === name)
+  return (kind) => stopIn(records, kind)
 }
 
 function managedByOf({ managed }: QueueRouteParts, { team, name }: Queue): ManagedBy | null {

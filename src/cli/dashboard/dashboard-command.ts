@@ -30,6 +30,6 @@ function linkView(server: string) {
   return itemView<LoginCode>({
     kind: 'code',
     id: ({ code }) => code,
-    lines: ({ code }) => [`${server}/?code=${code}`],
+    lines: ({ code }) => [`${server}/#code=${code}`],
   })
 }

@@ -27,19 +27,25 @@ export interface OpeningSpan {
 export function openingsBetween(times: WindowTimes, span: OpeningSpan): OpeningList {
   if (times.kind === 'once') return { openings: within([times], span), cutMs: null }
   const { fromMs, untilMs, ticksMax } = span
-  let cutMs: number | null = null
+  const cutsMs: number[] = []
   const openings = times.schedules.flatMap(({ durationSeconds, ...given }) => {
     const schedule = cronScheduleOf(given)
     // Opens nothing, as everywhere.
     if ('problem' in schedule) return []
     const durationMs = durationSeconds * 1000
-    const ticks = schedule.between(fromMs - durationMs, untilMs - 1, ticksMax)
+    // Of the openings that are under way, the last one ends last.
+    const { lastMs: underWayMs } = schedule.count(fromMs - durationMs, fromMs, Infinity)
+    const ticks = schedule.between(fromMs, untilMs - 1, ticksMax)
     const lastMs = ticks.at(-1)
-    if (ticks.length === ticksMax && lastMs !== undefined) cutMs = Math.min(cutMs ?? Infinity, lastMs)
-    return ticks.map((startMs) => ({ startMs, endMs: startMs + durationMs }))
+    if (ticks.length === ticksMax && lastMs !== undefined) cutsMs.push(lastMs + durationMs)
+    const startsMs = underWayMs === null ? ticks : [underWayMs, ...ticks]
+    return startsMs.map((startMs) => ({ startMs, endMs: startMs + durationMs }))
   })
-  const knownMs = cutMs === null ? untilMs : Math.max(fromMs, cutMs)
-  return { openings: within(joined(openings), { fromMs, untilMs: knownMs }), cutMs }
+  const knownMs = Math.min(untilMs, ...cutsMs)
+  return {
+    openings: within(joined(openings), { fromMs, untilMs: knownMs }),
+    cutMs: knownMs < untilMs ? knownMs : null,
+  }
 }
 
 function joined(openings: readonly Opening[]): Opening[] {

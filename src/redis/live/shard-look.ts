@@ -23,6 +23,8 @@ export const READ_LIVE = step('read_live', import.meta.url, {
 export const NEW_ENTRIES_MAX = 10
 /** Queues of a team in a shard, those that are next, among which the oldest ready job is looked for. */
 const QUEUES_MAX = 50
+/** Queues that one step samples: 250 take 2 ms, ten times as many held up all other steps for 30. */
+const SAMPLED_MAX = 250
 /** Of an audit log without entries. */
 const NO_ENTRY = '0-0'
 
@@ -115,14 +117,17 @@ async function oldestReady(
   )
   const ages: Array<number | null> = runnable.map(() => null)
   if (listed.length === 0) return ages
-  const [now, samples] = (await engine.runner.run(
-    SAMPLE_QUEUES.with({ keys, queues: listed.map(({ localId }) => ({ localId })) }),
-  )) as [now: string, samples: Array<[name: string, active: string, ready: number, oldestDue: string]>]
-  samples.forEach(([name, active, ready, due], i) => {
-    const { at, team } = listed[i] ?? { at: 0, team: '' }
-    // Teams may share a band.
-    if (splitNameField(name).team !== team || active !== '1' || ready === 0 || due === '') return
-    ages[at] = Math.max(ages[at] ?? 0, Number(now) - Number(due))
-  })
+  for (let begin = 0; begin < listed.length; begin += SAMPLED_MAX) {
+    const page = listed.slice(begin, begin + SAMPLED_MAX)
+    const [now, samples] = (await engine.runner.run(
+      SAMPLE_QUEUES.with({ keys, queues: page.map(({ localId }) => ({ localId })) }),
+    )) as [now: string, samples: Array<[name: string, active: string, ready: number, oldestDue: string]>]
+    samples.forEach(([name, active, ready, due], i) => {
+      const { at, team } = page[i] ?? { at: 0, team: '' }
+      // Teams may share a band.
+      if (splitNameField(name).team !== team || active !== '1' || ready === 0 || due === '') return
+      ages[at] = Math.max(ages[at] ?? 0, Number(now) - Number(due))
+    })
+  }
   return ages
 }

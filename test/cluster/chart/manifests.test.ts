@@ -340,6 +340,8 @@ describe('ways to the dashboard', () => {
     [['ingress.enabled=true'], /ingress: give the names of its hosts/],
     [['httpRoute.enabled=true'], /httpRoute: give the gateways/],
     [['dashboard.basePath=/a', 'publicUrl=https://p.test/b'], /must be the path of publicUrl/],
+    [['dashboard.basePath=/api'], /cannot be the base path/],
+    [['publicUrl=https://p.test/echo/x'], /cannot be the base path/],
   ])('%j is refused', async (set, reason) => {
     await expect(renderChart({ set })).rejects.toThrow(reason)
   })

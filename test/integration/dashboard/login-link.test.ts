@@ -14,7 +14,7 @@ test('the link of a start logs in once, and the audit log says so', async (conte
   if (!isDashboardBuilt()) context.skip('the dashboard is not built: make build')
   const program = world.run(world.newFolder(), { PUNCTUAL_LOG_FORMAT: 'text' })
   const said = () => program.strayLines.join('\n')
-  const link = await until('the link', () => /Dashboard {2}(http\S+)\/\?code=(\S+)/.exec(said()))
+  const link = await until('the link', () => /Dashboard {2}(http\S+)\/#code=(\S+)/.exec(said()))
   const [, url = '', code = ''] = link
   const answer = await redeem(url, code)
   expect(answer.status).toBe(201)

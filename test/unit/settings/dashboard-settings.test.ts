@@ -16,6 +16,14 @@ test('both must name the same one', () => {
   expect(() => basePathOf({ ...env, PUNCTUAL_BASE_PATH: '/two' })).toThrow('they must name the same path')
 })
 
+test.each(['/api', '/assets/x', '/echo', '//evil.example'])('a public URL must not end with %s', (path) => {
+  const allowed = 'allowed: a path such as /punctual'
+  expect(() => basePathOf({ PUNCTUAL_PUBLIC_URL: `https://a.example${path}` })).toThrow(allowed)
+  expect(() =>
+    basePathOf({ PUNCTUAL_PUBLIC_URL: `https://a.example${path}`, PUNCTUAL_BASE_PATH: '/' }),
+  ).toThrow(allowed)
+})
+
 test.each(['punctual', '/a//b', '/a/..', '/.hidden', '/a?b', '/a b', '/api', '/api/x', '/assets', '/echo'])(
   '%s is no base path',
   (text) => {

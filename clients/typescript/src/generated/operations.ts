@@ -768,7 +768,7 @@ export interface Inputs {
     everywhere?: boolean | undefined
   }
   /**
-   * Make a code that logs in once. For a link such as `https://punctual.example.com/?code=…`, which keeps the
+   * Make a code that logs in once. For a link such as `https://punctual.example.com/#code=…`, which keeps the
    * token out of addresses and histories: `POST /api/session` takes the code in the header `X-Punctual-Code`
    * in place of the token, once, within ten minutes, at any API process.
    */

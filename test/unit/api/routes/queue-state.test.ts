@@ -74,6 +74,16 @@ test('a stop that no entry tells of is still a stop', async () => {
   expect((await send('7/state')).json).toMatchObject({ paused: NOBODY, draining: NOBODY })
 })
 
+test('what was done to a queue whose id is its name is not told of it', async () => {
+  const auditLog = await start()
+  await send('7/pause', 'POST', { reason: 'Ours.' })
+  const [mine] = auditLog.ended
+  if (mine === null || mine === undefined) throw new Error('nothing was written')
+  const resource = { kind: 'queue', id: 12, name: 'other' } as const
+  auditLog.ended.push({ ...mine, entry: { ...mine.entry, resource, after: { reason: 'Theirs.' } } })
+  expect((await send('7/state')).json).toMatchObject({ paused: { reason: 'Ours.' } })
+})
+
 test('a reason is text of at most 200 characters, and nothing else goes with it', async () => {
   const auditLog = await start()
   for (const body of [{ reason: 'x'.repeat(201) }, { reason: 7 }, { why: 'x' }]) {

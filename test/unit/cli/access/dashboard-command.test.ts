@@ -8,5 +8,5 @@ test('dashboard prints a link to the server it asked, and nothing else', async (
   api.answer = { status: 201, body: JSON.stringify(CODE) }
   const { out } = await api.run(['dashboard'])
   expect(api.received).toMatchObject([{ method: 'POST', url: '/api/session/code' }])
-  expect(out).toMatch(new RegExp(`^http://[^/\\s]+/\\?code=${CODE.code}\\n$`))
+  expect(out).toMatch(new RegExp(`^http://[^/\\s]+/#code=${CODE.code}\\n$`))
 })

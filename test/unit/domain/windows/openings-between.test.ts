@@ -42,8 +42,16 @@ test('one that opens once is there while it lasts', () => {
 test('too many ticks end the list where all are known', () => {
   const times = recurring(['* * * * *', 'UTC', 1], ['30 1 * * *', 'UTC', 10])
   expect(shown(times, '2026-11-27T02:00Z', '2026-11-28T02:00Z', 30)).toEqual({
-    openings: ['11-27T02:00 11-27T02:29'],
-    cut: '11-27T02:29',
+    openings: ['11-27T02:00 11-27T02:31'],
+    cut: '11-27T02:31',
+  })
+})
+
+test('openings that overlap more often than ticks are looked at are one that is under way', () => {
+  const always = recurring(['* * * * *', 'UTC', 60], ['*/5 * * * *', 'UTC', 240])
+  expect(shown(always, '2026-11-27T02:00Z', '2026-11-28T02:00Z', 10)).toEqual({
+    openings: ['11-27T02:00 11-27T03:10'],
+    cut: '11-27T03:10',
   })
 })
 
