@@ -152,6 +152,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     })
     expect(status).toBe(201)
     await open(id)
+    await page.getByText('Held', { exact: true }).first().waitFor()
     await page
       .getByText(/^Held by the window move, which ends in .*: “It moves.” Jobs wait until then/)
       .waitFor()

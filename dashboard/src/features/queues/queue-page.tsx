@@ -5,6 +5,7 @@ import { isAbsent } from '../../api/faults.ts'
 import { useMay } from '../../api/me.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
@@ -15,7 +16,7 @@ import { History, LiveFigures } from './queue-figures.tsx'
 import { QueueState } from './queue-state.tsx'
 import { SettingsDialog } from './settings-form.tsx'
 import { SETTINGS } from './settings.ts'
-import { Stops } from './stops.tsx'
+import { Stops, useWindowsOver } from './stops.tsx'
 
 const CRUMBS = [{ label: 'Queues', href: at('/queues') }]
 
@@ -49,6 +50,8 @@ function Told({ queue }: { readonly queue: Queue }) {
   const [isEdited, setIsEdited] = useState(false)
   const [isManifest, setIsManifest] = useState(false)
   const refusal = whyNoEdit(by)
+  const windows = useWindowsOver(queue)
+  const isHeld = queue.is_active && windows.some(({ action }) => action === 'hold')
   const shared = {
     whyNoEdit: refusal,
     onEdit: () => setIsEdited(true),
@@ -60,13 +63,13 @@ function Told({ queue }: { readonly queue: Queue }) {
       crumbs={CRUMBS}
       state={
         <>
-          <QueueState queue={queue} />
+          {isHeld ? <Badge tone="warn">Held</Badge> : <QueueState queue={queue} />}
           <ManagedBadge by={by} />
         </>
       }
       actions={<QueueActions queue={queue} {...shared} />}
     >
-      <Stops queue={queue} state={state} />
+      <Stops queue={queue} state={state} windows={windows} />
       <LiveFigures queue={queue} state={state} readAtMs={readAtMs} />
       <Settings queue={queue} {...shared} />
       <History queue={queue} />

@@ -9,9 +9,25 @@ type Stop = QueueState['paused']
 
 const WINDOWS_MAX = 100
 
+/** The windows that are in force for a queue now. */
+export function useWindowsOver({ queue_id: id }: Queue): readonly MaintenanceWindow[] {
+  const { data } = useRead('listWindows', { limit: WINDOWS_MAX })
+  return (data?.windows ?? []).filter(
+    ({ active, resource }) =>
+      active && (resource === null || (resource.kind === 'queue' && resource.id === id)),
+  )
+}
+
 /** Whatever keeps jobs of a queue from starting, or from coming; nothing where nothing does. */
-export function Stops({ queue, state }: { readonly queue: Queue; readonly state: QueueState | undefined }) {
-  const windows = useRead('listWindows', { limit: WINDOWS_MAX })
+export function Stops({
+  queue,
+  state,
+  windows,
+}: {
+  readonly queue: Queue
+  readonly state: QueueState | undefined
+  readonly windows: readonly MaintenanceWindow[]
+}) {
   const team = useRead('readTeam', {})
   const { is_active: isActive, is_draining: isDraining, counts, max_parallelism: limit } = queue
   const isFull = isActive && limit !== null && counts.processing >= limit && counts.pending > 0
@@ -21,11 +37,9 @@ export function Stops({ queue, state }: { readonly queue: Queue; readonly state:
     <>
       {!isActive && <Paused queue={queue} stop={state?.paused ?? null} />}
       {isDraining && <Draining queue={queue} stop={state?.draining ?? null} />}
-      {(windows.data?.windows ?? [])
-        .filter((window) => isOver(window, queue))
-        .map((window) => (
-          <Window key={window.id} window={window} />
-        ))}
+      {windows.map((window) => (
+        <Window key={window.id} window={window} />
+      ))}
       {isFull && (
         <Notice icon="queue" tone="busy">
           <strong>At its limit.</strong> {plural(limit, 'call is', 'calls are')} in flight, and{' '}
@@ -99,10 +113,6 @@ function Reason({ text }: { readonly text: string | null }) {
       : “<bdi>{text}</bdi>”
     </>
   )
-}
-
-function isOver({ active, resource }: MaintenanceWindow, { queue_id: id }: Queue): boolean {
-  return active && (resource === null || (resource.kind === 'queue' && resource.id === id))
 }
 
 function Window({ window: { name, action, reason, ends_at: end } }: { readonly window: MaintenanceWindow }) {
