@@ -98,7 +98,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
   })
 
   test('keeps what somebody else has changed meanwhile', async () => {
-    await page.getByRole('link', { name: 'noon', exact: true }).click()
+    await page.locator('[data-rows]').getByRole('link', { name: /^noon/ }).click()
     await dialog().getByLabel('Reason').fill('Lunch')
     await client.send('PATCH', `${PATH}/noon`, { action: 'hold' })
     await button('Change 1 setting').click()

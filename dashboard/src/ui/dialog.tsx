@@ -47,6 +47,17 @@ export function Dialog({
   )
 }
 
+/** What the server said against a form, beside what it said of single fields. */
+export function FormFault({ fault }: { readonly fault: unknown }) {
+  if (fault === null) return null
+  const isOfFields = fault instanceof ApiError && fault.errors !== null
+  return (
+    <p class="field-fault" role="alert">
+      {isOfFields ? 'Some fields need another value.' : faultText(fault)}
+    </p>
+  )
+}
+
 /** A form in a dialog, with its buttons and what the server said against it. */
 export function DialogForm({
   verb,
@@ -54,6 +65,7 @@ export function DialogForm({
   isReady = true,
   isBusy = false,
   fault = null,
+  note,
   onSave,
   onClose,
   children,
@@ -64,12 +76,12 @@ export function DialogForm({
   readonly isReady?: boolean
   readonly isBusy?: boolean
   readonly fault?: unknown
+  /** Beside the buttons. */
+  readonly note?: ComponentChildren
   onSave(): void
   onClose(): void
   readonly children: ComponentChildren
 }) {
-  // The fields say the rest.
-  const isOfFields = fault instanceof ApiError && fault.errors !== null
   return (
     <form
       class="dialog-form"
@@ -79,12 +91,9 @@ export function DialogForm({
       }}
     >
       {children}
-      {fault !== null && (
-        <p class="field-fault" role="alert">
-          {isOfFields ? 'Some fields need another value.' : faultText(fault)}
-        </p>
-      )}
+      <FormFault fault={fault} />
       <footer class="dialog-foot">
+        {note}
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look={look} isBusy={isBusy} disabled={!isReady}>
           {verb}

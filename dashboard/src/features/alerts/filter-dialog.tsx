@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { UrlQuery } from '../../app/url-query.ts'
-import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
 import { Dialog, DialogForm } from '../../ui/dialog.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
+import { SelectField } from '../../ui/field.tsx'
 import { SubjectField } from '../../ui/subject-field.tsx'
-import { useZone } from '../../ui/time.tsx'
+import { TimeField } from '../../ui/time-field.tsx'
 import type { Values } from './alert-filter.ts'
 import { REASONS } from './alert-text.ts'
 
@@ -31,16 +30,10 @@ export function FilterDialog({
 }) {
   const [given, setGiven] = useState<Values>(values)
   const set = (changes: Values): void => setGiven({ ...given, ...changes })
-  const zone = useZone()
-  const timeField = (name: string) => {
-    const atMs = Date.parse(given[name] ?? '')
-    return {
-      type: 'datetime-local' as const,
-      hint: `In ${zone}.`,
-      value: Number.isNaN(atMs) ? '' : toLocalInput(atMs, zone),
-      onChange: (local: string) => set({ [name]: fromLocalInput(local, zone) ?? '' }),
-    }
-  }
+  const timeField = (name: string) => ({
+    value: given[name] ?? '',
+    onChange: (at: string) => set({ [name]: at }),
+  })
   return (
     <Dialog title="Filter alerts" onClose={onClose}>
       <DialogForm
@@ -67,8 +60,8 @@ export function FilterDialog({
           onChange={(reason) => set({ reason })}
         />
         <div class="form-pair">
-          <TextField label="Last raised from" {...timeField('after')} />
-          <TextField label="Last raised before" {...timeField('before')} />
+          <TimeField label="Last raised from" {...timeField('after')} />
+          <TimeField label="Last raised before" {...timeField('before')} />
         </div>
       </DialogForm>
     </Dialog>

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
-import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
-import { SelectField, TextField } from '../../ui/field.tsx'
-import { useZone } from '../../ui/time.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { TimeField } from '../../ui/time-field.tsx'
 
 const HOUR_MS = 3_600_000
 const CHOICES = [
@@ -20,7 +19,6 @@ export function SinceField({
   readonly since: string | null
   onChange(since: string | null): void
 }) {
-  const zone = useZone()
   const [choice, setChoice] = useState<Choice>('')
   const choose = (next: Choice): void => {
     setChoice(next)
@@ -31,14 +29,12 @@ export function SinceField({
     <div class="form">
       <SelectField label="Which" value={choice} options={CHOICES} onChange={choose} />
       {choice === 'since' && (
-        <TextField
+        <TimeField
           label="Since"
-          hint={`By their first attempt, in ${zone}.`}
-          type="datetime-local"
-          value={since === null ? '' : toLocalInput(Date.parse(since), zone)}
-          onChange={(value) => {
-            const at = fromLocalInput(value, zone)
-            if (at !== null) onChange(at)
+          hint="By their first attempt."
+          value={since ?? ''}
+          onChange={(at) => {
+            if (at !== '') onChange(at)
           }}
         />
       )}

@@ -3,11 +3,9 @@ import { useMay } from '../../api/me.ts'
 import type { UrlQuery } from '../../app/url-query.ts'
 import { REASONS } from '../../format/failure-reasons.ts'
 import type { FilterValues } from '../../format/job-filter.ts'
-import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogForm } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { useZone } from '../../ui/time.tsx'
+import { TimeField } from '../../ui/time-field.tsx'
 
 const FINAL_STATUSES = [
   { value: '', label: 'Any' },
@@ -47,10 +45,10 @@ export function FilterDialog({
   const fields: Fields = { values: given, set: (name, value) => setGiven({ ...given, [name]: value }) }
   return (
     <Dialog title="Filter jobs" size="large" onClose={onClose}>
-      <form
-        class="dialog-form"
-        onSubmit={(event) => {
-          event.preventDefault()
+      <DialogForm
+        verb="Show jobs"
+        onClose={onClose}
+        onSave={() => {
           onChange(given)
           onClose()
         }}
@@ -58,13 +56,7 @@ export function FilterDialog({
         <Exact {...fields} />
         <Text {...fields} />
         <Times {...fields} />
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main">
-            Show jobs
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   )
 }
@@ -104,22 +96,12 @@ function Text(fields: Fields) {
 }
 
 function Times(fields: Fields) {
-  const zone = useZone()
-  const timeField = (name: string) => {
-    const { value, onChange } = fieldOf(fields, name)
-    const atMs = Date.parse(value)
-    return {
-      type: 'datetime-local' as const,
-      value: Number.isNaN(atMs) ? '' : toLocalInput(atMs, zone),
-      onChange: (local: string) => onChange(fromLocalInput(local, zone) ?? ''),
-    }
-  }
   return (
     <div class="form-pair">
       {TIMES.map(({ name, label }) => (
         <div key={name} class="form">
-          <TextField label={`${label} from`} {...timeField(`${name}_after`)} />
-          <TextField label={`${label} before`} hint={`In ${zone}.`} {...timeField(`${name}_before`)} />
+          <TimeField label={`${label} from`} {...fieldOf(fields, `${name}_after`)} />
+          <TimeField label={`${label} before`} {...fieldOf(fields, `${name}_before`)} />
         </div>
       ))}
     </div>

@@ -5,6 +5,7 @@ import { at } from '../../app/paths.ts'
 import type { UrlQuery } from '../../app/url-query.ts'
 import { effectText } from '../../format/window-text.ts'
 import { Button } from '../../ui/button.tsx'
+import { ChoiceBar } from '../../ui/choice-bar.tsx'
 import { Fault, Loading } from '../../ui/empty.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { useNow, useZone } from '../../ui/time.tsx'
@@ -21,7 +22,10 @@ import {
 } from './calendar-days.ts'
 import './calendar.css'
 
-const VIEWS: readonly View[] = ['week', 'month']
+const VIEWS = [
+  { value: 'week', label: 'Week' },
+  { value: 'month', label: 'Month' },
+] as const
 const MINUTE_MS = 60_000
 /** In a day of a month. */
 const PIECES_MAX = 3
@@ -36,7 +40,8 @@ interface CalendarProps {
 /** When windows are open, by the week or month that the address names. */
 export function Calendar({ windows, query: { values, set } }: CalendarProps) {
   const zone = useZone()
-  const view = VIEWS.find((one) => one === values['view']) ?? (isNarrow() ? 'week' : 'month')
+  const view: View =
+    VIEWS.find(({ value }) => value === values['view'])?.value ?? (isNarrow() ? 'week' : 'month')
   const today = dateOf(Date.now(), zone)
   const date = isDate(values['date']) ? values['date'] : today
   const days = daysOf(view, date, zone)
@@ -67,13 +72,7 @@ export function Calendar({ windows, query: { values, set } }: CalendarProps) {
           </Button>
           <Button look="bare" icon="back" label={`The ${view} before`} onClick={() => go(-1)} />
           <Button look="bare" icon="chevron" label={`The next ${view}`} onClick={() => go(1)} />
-          <span class="choice" role="group" aria-label="Calendar">
-            {VIEWS.map((one) => (
-              <Button key={one} look="bare" isPressed={one === view} onClick={() => set({ view: one })}>
-                {one === 'week' ? 'Week' : 'Month'}
-              </Button>
-            ))}
-          </span>
+          <ChoiceBar label="Calendar" options={VIEWS} value={view} onChange={(next) => set({ view: next })} />
         </>
       }
     >

@@ -1,11 +1,11 @@
 import type { WindowPreview } from '../../../../clients/typescript/src/client.ts'
 import { useWindowPreview } from '../../api/window-preview.ts'
-import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
 import { Button } from '../../ui/button.tsx'
 import type { FormProps } from '../../ui/edit-dialog.tsx'
 import { mistakesOf, SelectField, TextField } from '../../ui/field.tsx'
 import { SubjectField } from '../../ui/subject-field.tsx'
 import { useSettled } from '../../ui/settled.ts'
+import { TimeField } from '../../ui/time-field.tsx'
 import { Time, useZone } from '../../ui/time.tsx'
 import { newSchedule, type ScheduleDraft, timesOf, type WindowDraft } from './window-draft.ts'
 import './window-form.css'
@@ -93,19 +93,16 @@ interface PartProps {
 }
 
 function Once({ draft, onChange, mistakes }: PartProps) {
-  const zone = useZone()
   const field = (name: 'start' | 'end') => ({
-    type: 'datetime-local' as const,
     isRequired: true,
-    hint: `In ${zone}.`,
-    value: draft[name] === '' ? '' : toLocalInput(Date.parse(draft[name]), zone),
+    value: draft[name],
     mistakes: mistakes(`${name}_at`),
-    onChange: (value: string) => onChange({ [name]: fromLocalInput(value, zone) ?? '' }),
+    onChange: (at: string) => onChange({ [name]: at }),
   })
   return (
     <>
-      <TextField label="Start" {...field('start')} />
-      <TextField label="End" {...field('end')} />
+      <TimeField label="Start" {...field('start')} />
+      <TimeField label="End" {...field('end')} />
     </>
   )
 }

@@ -4,7 +4,7 @@ import { useChange } from '../../api/changes.ts'
 import { useMay } from '../../api/me.ts'
 import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
-import { clockText, effectText, subjectOf, timesText } from '../../format/window-text.ts'
+import { clockText, subjectOf, timesText } from '../../format/window-text.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Menu } from '../../ui/menu.tsx'
@@ -26,14 +26,6 @@ export function WindowList({ windows }: { readonly windows: readonly Maintenance
   const columns: ReadonlyArray<Column<MaintenanceWindow>> = [
     { head: 'Window', isWide: true, cell: Name },
     { head: 'State', cell: (window) => <State window={window} zone={zone} /> },
-    {
-      head: 'What it does',
-      cell: (window) => (
-        <span title={effectText(window)}>
-          {window.action === 'hold' ? 'Holds' : 'Mutes'} <bdi>{subjectOf(window) ?? 'the whole team'}</bdi>
-        </span>
-      ),
-    },
     { head: 'When', isExtra: true, cell: (window) => timesText(window, zone) },
   ]
   const actions: Column<MaintenanceWindow> = {
@@ -66,13 +58,21 @@ export function WindowList({ windows }: { readonly windows: readonly Maintenance
   )
 }
 
-function Name({ id, reason }: MaintenanceWindow) {
+function Name(window: MaintenanceWindow) {
+  const { id, action, reason } = window
+  const effect = `${action === 'hold' ? 'Holds' : 'Mutes'} ${subjectOf(window) ?? 'the whole team'}`
   return (
     <span class="window-name">
       <span>{id}</span>
-      <bdi class="soft" title={reason ?? undefined}>
-        {reason}
-      </bdi>
+      <span class="soft" title={reason ?? undefined}>
+        <bdi>{effect}</bdi>
+        {reason !== null && (
+          <>
+            {' · '}
+            <bdi>{reason}</bdi>
+          </>
+        )}
+      </span>
     </span>
   )
 }

@@ -1,14 +1,12 @@
 /** The dialog that makes a job of another one; opened on the page of a chain. */
 import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { ApiError, JsonText, type ScheduledJob } from '../../../../clients/typescript/src/client.ts'
+import { JsonText, type ScheduledJob } from '../../../../clients/typescript/src/client.ts'
 import { useChange } from '../../api/changes.ts'
-import { faultText } from '../../api/faults.ts'
 import { useMay } from '../../api/me.ts'
 import { at } from '../../app/paths.ts'
 import { plural } from '../../format/numbers.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogForm } from '../../ui/dialog.tsx'
 import { Fault, Loading } from '../../ui/empty.tsx'
 import { draftOfJob } from './draft-reading.ts'
 import { changeOf } from './job-change.ts'
@@ -58,7 +56,7 @@ function ChangeForm({ jobId, kind, onClose, initial }: ChangeJobProps & { readon
   const [isBroken, setIsBroken] = useState(false)
   const { fields, mistakes } = fieldsOf(draft)
   const changed = changeOf(fieldsOf(before).fields, fields)
-  const { title, verb, done } = TEXTS[kind]
+  const { verb, done } = TEXTS[kind]
   const send = useChange(
     (api): Promise<ScheduledJob> => {
       const input = { job_id: jobId, body: new JsonText(bodyOf(changed)) }
@@ -73,15 +71,19 @@ function ChangeForm({ jobId, kind, onClose, initial }: ChangeJobProps & { readon
       isFaultShown: true,
     },
   )
-  const isSound = !isBroken && Object.keys(mistakes).length === 0
   return (
-    <form
-      class="dialog-form"
-      aria-label={title}
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isSound) send.mutate(undefined)
-      }}
+    <DialogForm
+      verb={changed.size === 0 ? `${verb} as it is` : `${verb} with changes`}
+      isReady={!isBroken && Object.keys(mistakes).length === 0}
+      isBusy={send.isPending}
+      fault={send.error}
+      note={
+        <span class="soft send-count">
+          {changed.size === 0 ? 'No field changed' : `${plural(changed.size, 'field')} changed`}
+        </span>
+      }
+      onSave={() => send.mutate(undefined)}
+      onClose={onClose}
     >
       <JobEditor
         {...{ draft, kind, mistakes, isMasked }}
@@ -89,26 +91,6 @@ function ChangeForm({ jobId, kind, onClose, initial }: ChangeJobProps & { readon
         onChange={setDraft}
         onBroken={setIsBroken}
       />
-      {send.error !== null && <General fault={send.error} />}
-      <footer class="dialog-foot">
-        <span class="soft send-count">
-          {changed.size === 0 ? 'No field changed' : `${plural(changed.size, 'field')} changed`}
-        </span>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="main" isBusy={send.isPending} disabled={!isSound}>
-          {changed.size === 0 ? `${verb} as it is` : `${verb} with changes`}
-        </Button>
-      </footer>
-    </form>
-  )
-}
-
-/** A fault beside those of the fields. */
-export function General({ fault }: { readonly fault: Error }) {
-  const isOfFields = fault instanceof ApiError && fault.errors !== null
-  return (
-    <p class="field-fault" role="alert">
-      {isOfFields ? 'Some fields need another value.' : faultText(fault)}
-    </p>
+    </DialogForm>
   )
 }

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useRead } from '../../api/reads.ts'
 import { numbersIn, toldDelays } from '../../format/delays.ts'
-import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
 import { formatSeconds } from '../../format/times.ts'
 import { mistakesOf, SelectField, TextArea, TextField } from '../../ui/field.tsx'
-import { useZone } from '../../ui/time.tsx'
+import { TimeField } from '../../ui/time-field.tsx'
 import type { FieldName, JobDraft, Mistakes } from './job-draft.ts'
 
 export interface JobFormProps {
@@ -110,8 +109,6 @@ function QueueField({ field }: { readonly field: Bound }) {
 }
 
 function Start({ draft, onChange, field }: JobFormProps & { readonly field: Bound }) {
-  const zone = useZone()
-  const atMs = Date.parse(draft.runAt)
   return (
     <div class="form-pair">
       <SelectField label="Start" options={STARTS} {...field('start')} />
@@ -125,14 +122,13 @@ function Start({ draft, onChange, field }: JobFormProps & { readonly field: Boun
         />
       )}
       {draft.start === 'at' && (
-        <TextField
-          label={`Time in ${zone}`}
-          type="datetime-local"
+        <TimeField
+          label="Time"
           isRequired
           hint="A time in the past means at once."
           mistakes={field('runAt', 'run_at').mistakes}
-          value={Number.isNaN(atMs) ? '' : toLocalInput(atMs, zone)}
-          onChange={(value) => onChange({ ...draft, runAt: fromLocalInput(value, zone) ?? '' })}
+          value={draft.runAt}
+          onChange={(runAt) => onChange({ ...draft, runAt })}
         />
       )}
     </div>

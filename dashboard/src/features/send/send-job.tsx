@@ -8,11 +8,11 @@ import { useUrlQuery } from '../../app/url-query.ts'
 import { at } from '../../app/paths.ts'
 import { pushCommandOf } from '../../format/curl.ts'
 import { Button } from '../../ui/button.tsx'
+import { FormFault } from '../../ui/dialog.tsx'
 import { Code } from '../../ui/code.tsx'
 import { Empty, Fault } from '../../ui/empty.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { showToast } from '../../ui/toast.tsx'
-import { General } from './change-job.tsx'
 import { draftOfJob } from './draft-reading.ts'
 import { bodyOf, EMPTY_DRAFT, type Fields, fieldsOf, type JobDraft } from './job-draft.ts'
 import { JobEditor } from './job-editor.tsx'
@@ -96,7 +96,7 @@ function Editor({ draft, setDraft, onFill }: EditorProps & { onFill(jobId: strin
           onBroken={setIsBroken}
           urlHint={<EchoOffer draft={draft} setDraft={setDraft} />}
         />
-        {send.error !== null && <General fault={send.error} />}
+        <FormFault fault={send.error} />
         <footer class="send-foot">
           {send.data !== undefined && (
             <a href={at(`/jobs/${send.data.job_id}`)}>Show job {send.data.job_id}</a>
