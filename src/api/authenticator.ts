@@ -3,6 +3,7 @@ import type { Permission } from '../domain/access/permission.ts'
 import type { Principal } from '../domain/access/principal.ts'
 import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
 import type { Admission, UserAuthorizer, UserVerifier, Visit } from '../ports/access/user-verifier.ts'
+import type { LoginGrant } from '../ports/access/login-codes.ts'
 import type { TokenUses } from '../ports/access/tokens.ts'
 import type { Clock } from '../ports/runtime.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
@@ -105,8 +106,8 @@ export class Authenticator {
   }
 
   /** Who a token belongs to; null once it has been answered. For one that did not come as a bearer token. */
-  async principalOfToken(exchange: Exchange, token: string): Promise<Principal | null> {
-    return this.#settled(exchange, await this.#admissionOfToken(exchange, token))
+  async principalOfToken(exchange: Exchange, { token, team }: LoginGrant): Promise<Principal | null> {
+    return this.#settled(exchange, await this.#admissionOfToken(exchange, token, team))
   }
 
   async #admissionNow(exchange: Exchange): Promise<OwnAdmission> {
@@ -136,11 +137,13 @@ export class Authenticator {
     return this.#parts.oidc?.authorizer.admitUser(credential.user, visitOf(exchange)) ?? { kind: 'unknown' }
   }
 
-  async #admissionOfToken(exchange: Exchange, token: string): Promise<OwnAdmission> {
+  async #admissionOfToken(exchange: Exchange, token: string, team?: string): Promise<OwnAdmission> {
     const { tokens, users } = this.#parts
     const principal = tokens.principalOf(token)
     if (principal !== null) return this.#admissionIn(exchange, principal)
-    return users?.mayKnow(token) === true ? users.admit(token, visitOf(exchange)) : { kind: 'unknown' }
+    if (users?.mayKnow(token) !== true) return { kind: 'unknown' }
+    const visit = visitOf(exchange)
+    return users.admit(token, { ...visit, team: team ?? visit.team })
   }
 
   /** Of a token of ours. */

@@ -137,7 +137,7 @@ async function loginPathOf(
 ): Promise<string | null> {
   if (dashboard === 'off' || !isDashboardBuilt()) return null
   const made = await createLoginCodes(engine)
-    .create({ kind: 'token', token })
+    .create({ token, team: STANDALONE_TEAM })
     .catch(() => null)
   return made === null ? null : `${basePath}/#code=${made.code}`
 }

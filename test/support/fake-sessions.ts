@@ -1,5 +1,5 @@
-import type { Session, SessionCredential } from '../../src/domain/access/session.ts'
-import type { LoginCodes } from '../../src/ports/access/login-codes.ts'
+import type { Session } from '../../src/domain/access/session.ts'
+import type { LoginCodes, LoginGrant } from '../../src/ports/access/login-codes.ts'
 import type { SessionStore } from '../../src/ports/access/session-store.ts'
 
 /** The cookie of the session that a fake store begins with, over plain HTTP on this machine. */
@@ -44,11 +44,11 @@ export function failingSessions(fault: Error): SessionStore {
 
 /** Codes in memory, without time. */
 export function createFakeCodes(): LoginCodes {
-  const all = new Map<string, SessionCredential>()
+  const all = new Map<string, LoginGrant>()
   return {
-    create: async (credential) => {
+    create: async (grant) => {
       const code = `code-${all.size}`
-      all.set(code, credential)
+      all.set(code, grant)
       return { code, endMs: NOW_MS + 600_000 }
     },
     take: async (code) => {

@@ -100,8 +100,8 @@ export function createLoginRoute(parts: SessionRouteParts): Router {
     [`${PATH}/code`]: {
       POST: needsInQueues(
         null,
-        withToken(async ({ response }, token) => {
-          const made = await parts.loginCodes.create({ kind: 'token', token })
+        withToken(async ({ response, team }, token) => {
+          const made = await parts.loginCodes.create({ token, team })
           answerJson(response, 201, JSON.stringify(toWireLoginCode(made)))
         }),
       ),
@@ -112,15 +112,15 @@ export function createLoginRoute(parts: SessionRouteParts): Router {
 /** A code comes in a header that no page of another origin can send. */
 function openByCode(parts: SessionRouteParts): RequestHandler {
   return async (request, response) => {
-    const credential = await parts.loginCodes.take(String(request.headers[CODE_HEADER]))
-    if (credential?.kind !== 'token') return answerError(response, 401, USED_CODE)
-    const principal = await parts.authenticator.principalOfToken({ request, response }, credential.token)
+    const grant = await parts.loginCodes.take(String(request.headers[CODE_HEADER]))
+    if (grant === null) return answerError(response, 401, USED_CODE)
+    const principal = await parts.authenticator.principalOfToken({ request, response }, grant)
     if (principal === null) return
     const actor: Actor = {
       ...{ kind: principal.kind, name: principal.subject, via: 'dashboard' },
       address: request.socket.remoteAddress ?? null,
     }
-    await login({ request, response, principal, team: principal.team, actor }, parts, credential.token)
+    await login({ request, response, principal, team: principal.team, actor }, parts, grant.token)
   }
 }
 

@@ -1,8 +1,13 @@
-import type { SessionCredential } from '../../domain/access/session.ts'
+/** What a code stands for. */
+export interface LoginGrant {
+  readonly token: string
+  /** The team of whoever made the code, for which a user of several logs in. */
+  readonly team: string
+}
 
 /** Codes that log in once, for links. Only their hashes are stored. Throws StoreUnavailableError. */
 export interface LoginCodes {
-  create(credential: SessionCredential): Promise<{ readonly code: string; readonly endMs: number }>
+  create(grant: LoginGrant): Promise<{ readonly code: string; readonly endMs: number }>
   /** What it stands for; null = there is no such code, it has been used, or it is too old. */
-  take(code: string): Promise<SessionCredential | null>
+  take(code: string): Promise<LoginGrant | null>
 }

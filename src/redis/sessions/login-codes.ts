@@ -1,7 +1,7 @@
 import { createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto'
-import { LOGIN_CODE_MS, type SessionCredential } from '../../domain/access/session.ts'
+import { LOGIN_CODE_MS } from '../../domain/access/session.ts'
 import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
-import type { LoginCodes } from '../../ports/access/login-codes.ts'
+import type { LoginCodes, LoginGrant } from '../../ports/access/login-codes.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import { SecretBox } from '../control/secret-box.ts'
@@ -20,12 +20,12 @@ const CODE = /^[\w-]{43}$/
 /** Stored like sessions: by the hash of the code, and sealed under a key that is made of the code. */
 export function createLoginCodes({ runner }: Pick<Engine, 'runner'>): LoginCodes {
   return {
-    create: async (credential) => {
+    create: async (grant) => {
       const code = randomBytes(CODE_BYTES).toString('base64url')
       const { loginCode, box } = placeOf(code)
       const call = CREATE_CODE.with({
         loginCode,
-        sealed: box.seal(JSON.stringify(credential)),
+        sealed: box.seal(JSON.stringify(grant)),
         lifeMs: LOGIN_CODE_MS,
       })
       return { code, endMs: Number(await runner.run(call, STORE_DEADLINE_MS)) }
@@ -51,9 +51,9 @@ function placeOf(code: string): { loginCode: string; box: SecretBox } {
 }
 
 /** null = damaged. */
-function open(box: SecretBox, sealed: string): SessionCredential | null {
+function open(box: SecretBox, sealed: string): LoginGrant | null {
   try {
-    return JSON.parse(box.open(sealed)) as SessionCredential
+    return JSON.parse(box.open(sealed)) as LoginGrant
   } catch {
     return null
   }

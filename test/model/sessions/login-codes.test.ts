@@ -8,7 +8,7 @@ import { openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 
 const TOKEN = 'canary-token-0123456789'
-const CREDENTIAL = { kind: 'token', token: TOKEN } as const
+const GRANT = { token: TOKEN, team: 'shop' }
 
 let redis: TestRedis
 let world: World
@@ -25,18 +25,18 @@ beforeEach(async () => {
 })
 
 test('a code is taken once, by whoever is first, at any process', async () => {
-  const { code } = await codes.create(CREDENTIAL)
+  const { code } = await codes.create(GRANT)
   await assertClean(world)
   const taken = await Promise.all([codes.take(code), createLoginCodes(world.engine).take(code)])
   assert.deepEqual(
     taken.filter((one) => one !== null),
-    [CREDENTIAL],
+    [GRANT],
   )
   assert.equal(await codes.take(code), null)
 })
 
 test('it ends after ten minutes, and what is no code is none', async () => {
-  const { code } = await codes.create(CREDENTIAL)
+  const { code } = await codes.create(GRANT)
   const [key = ''] = await redis.client.keys('*:code')
   const leftMs = await redis.client.pttl(key)
   assert.ok(leftMs > LOGIN_CODE_MS - 10_000 && leftMs <= LOGIN_CODE_MS)
@@ -48,7 +48,7 @@ test('it ends after ten minutes, and what is no code is none', async () => {
 })
 
 test('neither a code nor its token can be learnt from Redis, and a record that was moved opens nothing', async () => {
-  const [one, other] = [await codes.create(CREDENTIAL), await codes.create(CREDENTIAL)]
+  const [one, other] = [await codes.create(GRANT), await codes.create(GRANT)]
   const keys = await redis.client.keys('*:code')
   const stored = await Promise.all(keys.map((key) => redis.client.hgetall(key)))
   const text = JSON.stringify([keys, stored])

@@ -17,14 +17,14 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'a code',
     async ({ world }) =>
       () =>
-        createLoginCodes(world.engine).create(LOGIN.credential),
+        createLoginCodes(world.engine).create({ token: LOGIN.credential.token, team: 'default' }),
   ],
   [
     'take_code',
     'a code that waits',
     async ({ world }) => {
       const codes = createLoginCodes(world.engine)
-      const { code } = await codes.create(LOGIN.credential)
+      const { code } = await codes.create({ token: LOGIN.credential.token, team: 'default' })
       return () => codes.take(code)
     },
   ],

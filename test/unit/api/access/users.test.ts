@@ -101,3 +101,14 @@ describe('a token of ours', () => {
     await api.close()
   })
 })
+
+test('a link that a user has made logs in for the team of the request that made it', async () => {
+  const users = usersWho({ kind: 'admitted', principal: ANN })
+  const api = await startApi({ users })
+  const made = await call(api.port, '/api/session/code', { method: 'POST', headers: USER })
+  const { code } = made.json as { readonly code: string }
+  const headers = { 'x-punctual-code': code, 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' }
+  expect((await call(api.port, '/api/session', { method: 'POST', headers })).status).toBe(201)
+  expect(users.visits.map(({ team }) => team)).toEqual(['default', 'default'])
+  await api.close()
+})
