@@ -282,6 +282,9 @@ describe('from one start to the next', () => {
 
   it('the older of two files stays the older one though it was written anew', async () => {
     write('old.yaml', queue('old', '{ queueName: mail, timeoutSeconds: 1 }'))
+    // A file clock ticks in steps of milliseconds, so two files written at once may be of one age.
+    const aMinuteAgo = new Date(Date.now() - 60_000)
+    utimesSync(join(here.folder, 'old.yaml'), aMinuteAgo, aMinuteAgo)
     const first = await start()
     write('new.yaml', queue('new', '{ queueName: mail, timeoutSeconds: 2 }'))
     await settled(first)
