@@ -78,6 +78,27 @@ async function isInMemory(text: string): Promise<boolean> {
 }
 
 describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`, () => {
+  test('a link logs in by itself and says as whom, but asks first where a page of others led to it', async () => {
+    const newLink = async () =>
+      `${url}/#code=${(await client.send<{ code: string }>('POST', '/api/session/code')).body.code}`
+    const own = await dashboard.newPage()
+    await own.goto(await newLink())
+    const note = own.locator('.toast', { hasText: /A link has logged you in as \S+ in team default/ })
+    await note.waitFor()
+    expect(own.url()).toBe(`${url}/`)
+    await note.getByRole('button', { name: 'Log out' }).click()
+    await own.getByLabel('Token').waitFor()
+
+    const led = await dashboard.newPage()
+    await led.setContent(`<a href="${await newLink()}" rel="noreferrer">Free tea</a>`)
+    await led.getByRole('link').click()
+    await led.getByText('logs you in as whoever made it').waitFor()
+    expect(await led.context().cookies()).toEqual([])
+    expect(await faultsOf(led)).toEqual([])
+    await led.getByRole('button', { name: 'Log in by the link' }).click()
+    await led.getByText('A link has logged you in').waitFor()
+  })
+
   test(
     'makes a token with limits, and forgets it when the dialog closes',
     async () => {

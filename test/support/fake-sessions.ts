@@ -51,15 +51,12 @@ export function createFakeCodes(): LoginCodes {
       all.set(code, grant)
       return { code, endMs: NOW_MS + 600_000 }
     },
-    take: async (code) => {
-      const found = all.get(code) ?? null
-      all.delete(code)
-      return found
-    },
+    find: async (code) => all.get(code) ?? null,
+    take: async (code) => all.delete(code),
   }
 }
 
 export function failingCodes(fault: Error): LoginCodes {
   const fail = () => Promise.reject(fault)
-  return { create: fail, take: fail }
+  return { create: fail, find: fail, take: fail }
 }

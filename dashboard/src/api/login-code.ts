@@ -1,5 +1,6 @@
 import { createClient } from '../../../clients/typescript/src/client.ts'
 import { BASE, requestHeaders } from './client.ts'
+import { isLoggedOut } from './faults.ts'
 import { team } from './team.ts'
 
 /**
@@ -26,11 +27,26 @@ export function hasLoginCode(): boolean {
   return code !== null
 }
 
-/** Opens a session by the code, which is used up by this. */
+let isEntered = false
+
+/** Whether a link has logged in on this page, which says then who that is; true once. */
+export function takeEntered(): boolean {
+  const was = isEntered
+  isEntered = false
+  return was
+}
+
+/** Opens a session by the code. It is kept for another try, unless it opens nothing any more. */
 export async function openByCode(): Promise<void> {
   const headers = { ...requestHeaders(''), 'x-punctual-code': code ?? '' }
-  code = null
-  await createClient({ server: BASE, headers, retriesMax: 0 }).openSession()
-  // Of somebody who was here before.
-  team.set('')
+  try {
+    const session = await createClient({ server: BASE, headers, retriesMax: 0 }).openSession()
+    // In place of that of somebody who was here before.
+    team.set(session.team === null ? session.opened_for : '')
+    isEntered = true
+    code = null
+  } catch (fault) {
+    if (isLoggedOut(fault)) code = null
+    throw fault
+  }
 }

@@ -1,7 +1,10 @@
-const { session, loginAt, echoAt } = document.documentElement.dataset
+const { session, byHand, loginAt, echoAt } = document.documentElement.dataset
 
 /** Whether this page came to a browser with a session, which may have ended; unknown counts as yes. */
 export const HAS_SESSION = session !== 'none'
+
+/** Whether the browser vouches that a person opened this page, and not a page of others. */
+export const IS_BY_HAND = byHand !== undefined
 
 /** The identity provider where people log in; null = there is none. */
 export const LOGIN_AT = loginAt ?? null

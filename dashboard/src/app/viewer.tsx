@@ -1,3 +1,5 @@
+import { useEffect } from 'preact/hooks'
+import { takeEntered } from '../api/login-code.ts'
 import { useLogOut } from '../api/log-out.ts'
 import { useMe } from '../api/me.ts'
 import { placeOf } from '../format/zones.ts'
@@ -6,12 +8,18 @@ import { type Theme, theme, THEMES } from '../preferences/theme.ts'
 import { timeZone, zoneName } from '../preferences/time-zone.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { THEME_ICONS } from './palette/page-commands.ts'
 
 /** Who is logged in, and how this browser shows things. */
 export function Viewer({ onZone }: { onZone(): void }) {
   const { team, subject } = useMe()
   const logOut = useLogOut()
+  useEffect(() => {
+    if (!takeEntered()) return
+    const text = `A link has logged you in as ${subject} in team ${team}.`
+    showToast({ tone: 'note', text, action: { label: 'Log out', run: logOut } })
+  }, [])
   return (
     <div class="viewer">
       <div class="viewer-choices">

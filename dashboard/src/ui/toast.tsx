@@ -3,12 +3,13 @@ import './toast.css'
 import { Icon } from './icon.tsx'
 
 export interface Toast {
-  readonly tone: 'good' | 'bad'
+  readonly tone: 'good' | 'bad' | 'note'
   readonly text: string
   /** What can be done about it. */
   readonly action?: { readonly label: string; readonly href?: string; run?(): void }
 }
 
+const ICONS = { good: 'check', bad: 'warning', note: 'info' } as const
 const SHOWN_MS = 8_000
 const SHOWN_MAX = 4
 
@@ -23,7 +24,7 @@ function setShown(next: readonly Shown[]): void {
   for (const listener of listeners) listener()
 }
 
-/** Says what has happened, for a few seconds; faults stay until they are closed. @returns takes it away */
+/** Says what has happened, for a few seconds; faults and notes stay until they are closed. @returns takes it away */
 export function showToast(toast: Toast): () => void {
   last += 1
   const id = last
@@ -45,7 +46,7 @@ export function Toasts() {
     <div class="toasts" role="status" aria-live="polite">
       {toasts.map(({ id, tone, text, action }) => (
         <div key={id} class="toast" data-tone={tone}>
-          <Icon name={tone === 'good' ? 'check' : 'warning'} />
+          <Icon name={ICONS[tone]} />
           <span>{text}</span>
           {action?.href !== undefined && <a href={action.href}>{action.label}</a>}
           {action?.run !== undefined && (

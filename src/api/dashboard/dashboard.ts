@@ -69,9 +69,15 @@ export function createDashboard(
       answerNoBuild(response)
     } else {
       const pages = pagesOf(built.html)
-      send(request, response, sessionIdOf(request) === null ? pages.without : pages.withSession)
+      send(request, response, pageFor(request, pages))
     }
   }
+}
+
+/** `Sec-Fetch-Site` is what no page of others can forge or leave out, unlike the referrer. */
+function pageFor(request: IncomingMessage, pages: ReturnType<typeof servedPages>): Served {
+  const { byHand, byOthers } = sessionIdOf(request) === null ? pages.without : pages.withSession
+  return request.headers['sec-fetch-site'] === 'none' ? byHand : byOthers
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {
@@ -90,13 +96,19 @@ function servedFile(path: string, file: BuiltFile): Served {
   return { file, tag: tagOf(file), headers: headersOf(file, cache, 'Accept-Encoding') }
 }
 
-/** Both there are, so that a request costs no more than one for a file. */
-function servedPages(html: string, facts: Omit<PageFacts, 'hasSession'>) {
-  const served = (hasSession: boolean): Served => {
-    const file = pageOf(html, { ...facts, hasSession })
-    return { file, tag: tagOf(file), headers: headersOf(file, 'no-cache', 'Accept, Accept-Encoding, Cookie') }
+const PAGE_VARIES = 'Accept, Accept-Encoding, Cookie, Sec-Fetch-Site'
+
+/** All there are, so that a request costs no more than one for a file. */
+function servedPages(html: string, facts: Omit<PageFacts, 'hasSession' | 'isByHand'>) {
+  const served = (told: Pick<PageFacts, 'hasSession' | 'isByHand'>): Served => {
+    const file = pageOf(html, { ...facts, ...told })
+    return { file, tag: tagOf(file), headers: headersOf(file, 'no-cache', PAGE_VARIES) }
   }
-  return { withSession: served(true), without: served(false) }
+  const both = (hasSession: boolean) => ({
+    byHand: served({ hasSession, isByHand: true }),
+    byOthers: served({ hasSession, isByHand: false }),
+  })
+  return { withSession: both(true), without: both(false) }
 }
 
 function tagOf({ plain }: BuiltFile): string {

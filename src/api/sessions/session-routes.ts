@@ -3,7 +3,7 @@ import { type RequestHandler, Router } from 'express'
 import { readSessionEnd } from '../../contract/requests/session-query.ts'
 import { toWireLoginCode, toWireSession } from '../../contract/responses/session-wire.ts'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
-import type { Actor } from '../../domain/access/audit-record.ts'
+import type { Actor, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { Principal } from '../../domain/access/principal.ts'
 import { type Session, SESSION_MAX_MS, type SessionSubject } from '../../domain/access/session.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
@@ -21,6 +21,7 @@ export const LOGINS = { burst: 10, refillMs: 6_000, keysMax: 10_000 }
 const PATH = '/api/session'
 const CODE_HEADER = 'x-punctual-code'
 const USED_CODE = 'The code of this link is not valid: it was used, or is older than ten minutes'
+const A_SESSION: AuditedResource = { kind: 'session', id: null, name: null }
 const ALLOW: FlatHeaders = ['Allow', 'GET, HEAD, POST, DELETE']
 /** A login with such an answer failed by what was sent. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404])
@@ -63,7 +64,7 @@ function endSession({ sessions, authenticator, auditLog }: SessionRouteParts): R
     if (query.kind === 'invalid') return answerProblem(response, query.problem)
     const { isEverywhere } = query.value
     await withAudit(auditLog, auditedBy(open.session, request), {
-      ...{ action: 'logout', resource: { kind: 'session', id: null, name: null }, before: null },
+      ...{ action: 'logout', resource: A_SESSION, before: null },
       change: () => (isEverywhere ? sessions.endAll(open.id) : sessions.end(open.id)),
       endOf: () => ({ after: isEverywhere ? { everywhere: true } : null }),
     })
@@ -100,22 +101,38 @@ export function createLoginRoute(parts: SessionRouteParts): Router {
     [`${PATH}/code`]: {
       POST: needsInQueues(
         null,
-        withToken(async ({ response, team }, token) => {
-          const made = await parts.loginCodes.create({ token, team })
-          answerJson(response, 201, JSON.stringify(toWireLoginCode(made)))
-        }),
+        withToken((context, token) => makeCode(context, parts, token)),
       ),
     },
   })
 }
 
-/** A code comes in a header that no page of another origin can send. */
+/** Whoever has the code acts as its maker: that it was made is noted, and not only its use. */
+async function makeCode(
+  context: TeamRequest,
+  { loginCodes, auditLog }: SessionRouteParts,
+  token: string,
+): Promise<void> {
+  const made = await withAudit(auditLog, context, {
+    ...{ action: 'create', resource: A_SESSION, before: null },
+    change: async () => toWireLoginCode(await loginCodes.create({ token, team: context.team })),
+    endOf: ({ expires_at }) => ({ after: { expires_at } }),
+  })
+  answerJson(context.response, 201, JSON.stringify(made))
+}
+
+/**
+ * A code comes in a header that no page of another origin can send. It is used up last: whoever cannot be let in now, as
+ * while nobody can be asked, may come again with it.
+ */
 function openByCode(parts: SessionRouteParts): RequestHandler {
   return async (request, response) => {
-    const grant = await parts.loginCodes.take(String(request.headers[CODE_HEADER]))
+    const code = String(request.headers[CODE_HEADER])
+    const grant = await parts.loginCodes.find(code)
     if (grant === null) return answerError(response, 401, USED_CODE)
     const principal = await parts.authenticator.principalOfToken({ request, response }, grant)
     if (principal === null) return
+    if (!(await parts.loginCodes.take(code))) return answerError(response, 401, USED_CODE)
     const actor: Actor = {
       ...{ kind: principal.kind, name: principal.subject, via: 'dashboard' },
       address: request.socket.remoteAddress ?? null,
@@ -134,7 +151,7 @@ async function login(context: Login, parts: SessionRouteParts, token: string): P
   const { principal, request, response, team } = context
   const subject = subjectOf(principal)
   const { id, session } = await withAudit(parts.auditLog, context, {
-    ...{ action: 'login', resource: { kind: 'session', id: null, name: null }, before: null },
+    ...{ action: 'login', resource: A_SESSION, before: null },
     change: () => parts.sessions.open({ subject, credential: { kind: 'token', token }, openedFor: team }),
     endOf: () => ({ after: null }),
   })

@@ -976,6 +976,10 @@ export interface Session {
    * Of a token; null for a user, who names a team in each request.
    */
   team: string | null
+  /**
+   * The team for which its sender logged in.
+   */
+  opened_for: string
   created_at: Timestamp
   /**
    * UTC with milliseconds and `+00:00`.

@@ -2,10 +2,10 @@ import type { Session } from '../../domain/access/session.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
 import type { LoginCode as WireLoginCode, Session as WireSession } from '../generated/wire.ts'
 
-export function toWireSession({ subject, createdAtMs, idleEndMs, endMs }: Session): WireSession {
+export function toWireSession({ subject, openedFor, createdAtMs, idleEndMs, endMs }: Session): WireSession {
   const { kind, name, team } = subject
   return {
-    ...{ kind, subject: name, team },
+    ...{ kind, subject: name, team, opened_for: openedFor },
     created_at: formatTimestamp(createdAtMs),
     idle_expires_at: formatTimestamp(Math.min(idleEndMs, endMs)),
     expires_at: formatTimestamp(endMs),

@@ -9,5 +9,7 @@ export interface LoginGrant {
 export interface LoginCodes {
   create(grant: LoginGrant): Promise<{ readonly code: string; readonly endMs: number }>
   /** What it stands for; null = there is no such code, it has been used, or it is too old. */
-  take(code: string): Promise<LoginGrant | null>
+  find(code: string): Promise<LoginGrant | null>
+  /** Uses it up. @returns whether it was there to be used */
+  take(code: string): Promise<boolean>
 }

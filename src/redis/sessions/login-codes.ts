@@ -30,14 +30,17 @@ export function createLoginCodes({ runner }: Pick<Engine, 'runner'>): LoginCodes
       })
       return { code, endMs: Number(await runner.run(call, STORE_DEADLINE_MS)) }
     },
-    take: async (code) => {
+    find: async (code) => {
       if (!CODE.test(code)) return null
       const { loginCode, box } = placeOf(code)
+      const [sealed, taker] = await runner.read((redis) => redis.hmget(loginCode, 's', 't'))
+      return typeof sealed === 'string' && taker === null ? open(box, sealed) : null
+    },
+    take: async (code) => {
+      if (!CODE.test(code)) return false
+      const { loginCode } = placeOf(code)
       const taker = randomBytes(TAKER_BYTES).toString('base64url')
-      const sealed = (await runner.run(TAKE_CODE.with({ loginCode, taker }), STORE_DEADLINE_MS)) as
-        | string
-        | null
-      return sealed === null ? null : open(box, sealed)
+      return (await runner.run(TAKE_CODE.with({ loginCode, taker }), STORE_DEADLINE_MS)) === 1
     },
   }
 }

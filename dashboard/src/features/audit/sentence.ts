@@ -83,6 +83,7 @@ function afterOf({ action, resource, after, outcome }: AuditRecord): string {
     const matched = after['matched']
     return `: ${after['action']}${typeof matched === 'number' ? ` ${matched} jobs` : ''}`
   }
+  if (action === 'create' && resource.kind === 'session') return 'a link that logs in'
   if (action === 'test' && outcome === 'done' && after?.['ok'] === false) return ', which did not take it'
   return action === 'logout' && after?.['everywhere'] === true ? 'everywhere' : ''
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { createClient } from '../../../../clients/typescript/src/client.ts'
 import { BASE, requestHeaders } from '../../api/client.ts'
 import { hasLoginCode, LOGIN_TROUBLE, openByCode } from '../../api/login-code.ts'
-import { LOGIN_AT } from '../../api/page.ts'
+import { IS_BY_HAND, LOGIN_AT } from '../../api/page.ts'
 import { team } from '../../api/team.ts'
 import { Button } from '../../ui/button.tsx'
 import { Loading } from '../../ui/empty.tsx'
@@ -15,7 +15,7 @@ import { keepWayBack } from './way-back.ts'
 /** Opens a session with a token, which the page forgets at once: the browser keeps an `HttpOnly` cookie alone. */
 export function Login({ isEnded, onEntered }: { readonly isEnded: boolean; onEntered(): void }) {
   const [teamName, setTeamName] = useState(team.get())
-  const { isOpening, fault } = useLoginCode(onEntered)
+  const { isOpening, fault, open } = useLoginCode(onEntered)
   if (isOpening) return <Loading what="the dashboard" />
   const trouble = fault === null ? troubleText(LOGIN_TROUBLE) : refusalText(fault, 'link')
   const ended = isEnded ? 'Your session has ended. Log in to go on where you were.' : null
@@ -24,12 +24,20 @@ export function Login({ isEnded, onEntered }: { readonly isEnded: boolean; onEnt
     <Card
       title="Log in to Punctual"
       trouble={trouble ?? ended}
-      focus={LOGIN_AT === null ? 'input' : '[data-look=main]'}
+      focus={LOGIN_AT === null && !hasLoginCode() ? 'input' : '[data-look=main]'}
     >
+      {hasLoginCode() && (
+        <>
+          <p>This link logs you in as whoever made it. Go on only if you asked for it.</p>
+          <Button look="main" onClick={open}>
+            Log in by the link
+          </Button>
+        </>
+      )}
       {LOGIN_AT !== null && (
         <>
           {teamField}
-          <Button look="main" onClick={() => goToProvider(teamName)}>
+          <Button look={hasLoginCode() ? 'plain' : 'main'} onClick={() => goToProvider(teamName)}>
             Log in at {LOGIN_AT}
           </Button>
           <p class="login-or">or with a token</p>
@@ -42,18 +50,24 @@ export function Login({ isEnded, onEntered }: { readonly isEnded: boolean; onEnt
   )
 }
 
-/** A link that logs in is used as soon as nobody is logged in. */
-function useLoginCode(onEntered: () => void): { readonly isOpening: boolean; readonly fault: unknown } {
-  const [isOpening, setIsOpening] = useState(hasLoginCode)
+/**
+ * A link that logs in is used as soon as nobody is logged in; but where a page of others led here, only when it is asked
+ * for: it could log in as somebody else, to see what is then done in their name.
+ */
+function useLoginCode(onEntered: () => void) {
+  const [isOpening, setIsOpening] = useState(IS_BY_HAND && hasLoginCode())
   const [fault, setFault] = useState<unknown>(null)
-  useEffect(() => {
-    if (!hasLoginCode()) return
+  const open = (): void => {
+    setIsOpening(true)
     openByCode()
       .then(onEntered, setFault)
       .finally(() => setIsOpening(false))
       .catch(() => undefined)
+  }
+  useEffect(() => {
+    if (isOpening) open()
   }, [])
-  return { isOpening, fault }
+  return { isOpening, fault, open }
 }
 
 function TeamField({ value, onChange }: { readonly value: string; onChange(value: string): void }) {
@@ -110,7 +124,7 @@ function TokenForm({ teamName, children, onEntered }: TokenFormProps) {
           {refusalText(fault, 'token')}
         </p>
       )}
-      <Button type="submit" look={LOGIN_AT === null ? 'main' : 'plain'} isBusy={isBusy}>
+      <Button type="submit" look={LOGIN_AT === null && !hasLoginCode() ? 'main' : 'plain'} isBusy={isBusy}>
         Log in{LOGIN_AT !== null && ' with a token'}
       </Button>
     </form>

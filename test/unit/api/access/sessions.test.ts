@@ -32,6 +32,24 @@ describe('a login', () => {
     await api.close()
   })
 
+  test('by a link leaves an entry when the link is made, without its code', async () => {
+    const auditLog = new FakeAuditLog()
+    const api = await startApi({ auditLog })
+    const made = await call(api.port, '/api/session/code', { method: 'POST', headers: BEARER })
+    const { code, expires_at } = made.json as { readonly code: string; readonly expires_at: string }
+    expect(auditLog.ended).toMatchObject([
+      {
+        entry: { action: 'create', resource: { kind: 'session' }, after: { expires_at } },
+        outcome: 'done',
+      },
+    ])
+    expect(JSON.stringify(auditLog)).not.toContain(code)
+    const headers = { 'x-punctual-code': code }
+    const answer = await call(api.port, '/api/session', { method: 'POST', headers })
+    expect(answer.json).toMatchObject({ subject: 'test', team: 'default', opened_for: 'default' })
+    await api.close()
+  })
+
   test.each([
     ['127.0.0.1:8080', 'punctual=session-1; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400'],
     ['[::1]:8080', 'punctual=session-1; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400'],

@@ -102,6 +102,23 @@ describe('a token of ours', () => {
   })
 })
 
+test('a link can be tried again where nobody could say who made it, and is used up by the login', async () => {
+  const answers: Admission[] = [
+    { kind: 'admitted', principal: ANN },
+    { kind: 'unavailable', reason: 'The API server does not answer', retryAfterMs: null },
+    { kind: 'admitted', principal: ANN },
+    { kind: 'admitted', principal: ANN },
+  ]
+  const users = { mayKnow: () => true, admit: async () => answers.shift() as Admission }
+  const api = await startApi({ users })
+  const made = await call(api.port, '/api/session/code', { method: 'POST', headers: USER })
+  const { code } = made.json as { readonly code: string }
+  const redeem = async () =>
+    (await call(api.port, '/api/session', { method: 'POST', headers: { 'x-punctual-code': code } })).status
+  expect([await redeem(), await redeem(), await redeem()]).toEqual([503, 201, 401])
+  await api.close()
+})
+
 test('a link that a user has made logs in for the team of the request that made it', async () => {
   const users = usersWho({ kind: 'admitted', principal: ANN })
   const api = await startApi({ users })

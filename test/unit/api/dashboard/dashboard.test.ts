@@ -68,6 +68,25 @@ describe('files and pages', () => {
     expect((await get(port, '/', { 'if-none-match': etag })).status).toBe(200)
   })
 
+  test.each([
+    ['none', true],
+    ['cross-site', false],
+    ['same-site', false],
+    ['same-origin', false],
+    [undefined, false],
+  ])('a page that is opened as %s knows whether a person did it', async (site, isByHand) => {
+    const port = await start()
+    for (const cookie of ['', 'punctual=x.y']) {
+      const headers = { ...BROWSER, cookie, ...(site !== undefined && { 'sec-fetch-site': site }) }
+      const page = await get(port, '/', headers)
+      expect(page.text.includes(' data-by-hand')).toBe(isByHand)
+      expect(page.headers.get('vary')).toContain('Sec-Fetch-Site')
+      // What a browser has kept of a page opened in the other way is not it.
+      const other = await get(port, '/', { ...headers, 'sec-fetch-site': isByHand ? 'cross-site' : 'none' })
+      expect(other.headers.get('etag')).not.toBe(page.headers.get('etag'))
+    }
+  })
+
   test('other clients get a 404 where a browser gets the page, and no path is guessed', async () => {
     const port = await start()
     expect((await get(port, '/jobs')).status).toBe(404)
@@ -102,7 +121,7 @@ describe('below a base path', () => {
 })
 
 test('a page is compressed whole, and what it is told cannot leave its attribute', () => {
-  const facts = { basePath: '/a', loginAt: '"><script>$&', echoAt: null, hasSession: false }
+  const facts = { basePath: '/a', loginAt: '"><script>$&', echoAt: null, hasSession: false, isByHand: false }
   const { plain, encoded } = pageOf(HTML, facts)
   expect(plain.toString()).toContain('data-login-at="&quot;>&lt;script>$&amp;"')
   expect(brotliDecompressSync(encoded.br ?? '').equals(plain)).toBe(true)
