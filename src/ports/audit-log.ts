@@ -26,6 +26,8 @@ export interface AuditQuery {
   readonly limit: number
   /** From the page before; null = the first page. */
   readonly cursor: string | null
+  /** Asked after each record: true ends the page. Absent = it goes on to its limit. */
+  isEnough?(records: readonly AuditRecord[]): boolean
 }
 
 /**

@@ -1,27 +1,23 @@
 import type { Router } from 'express'
 import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
-import { type QueueStopKind, stopIn } from '../../domain/queue-stop.ts'
+import type { QueueStopKind } from '../../domain/queue-stop.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import { editAmongOthers, entityTagHeader } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import { type Page, readQueueListQuery } from '../../contract/requests/list-query.ts'
 import { readQueueEdit, readQueueStop } from '../../contract/requests/queue-edit.ts'
-import {
-  type ShownStop,
-  toEditedQueue,
-  toQueueState,
-  toWireQueue,
-} from '../../contract/responses/queue-wire.ts'
+import { toEditedQueue, toQueueState, toWireQueue } from '../../contract/responses/queue-wire.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import type { ManagedBy } from '../../domain/managed-by.ts'
 import type { Queue, QueueEditor, QueueStats, QueueStore } from '../../ports/queues.ts'
 import type { ManagedResources } from '../../ports/settings.ts'
-import type { Logger } from '../../ports/runtime.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 import { newQueueManifest, nameOfPushedQueue } from '../../resources/manifests/queue-manifest.ts'
 import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
 import { answerJson, answerNotFound } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
+import { StopFinder } from './stop-finder.ts'
 import {
   acceptedBody,
   answerPage,
@@ -41,10 +37,14 @@ export interface QueueRouteParts {
   readonly managed: ManagedResources
   readonly auditLog: AuditLog
   readonly bodies: BodyReader
+  readonly clock: Clock
   readonly logger: Logger
 }
 
-export function createQueueRoutes(parts: QueueRouteParts): Router {
+type StoppableParts = QueueRouteParts & { readonly stops: StopFinder }
+
+export function createQueueRoutes(routeParts: QueueRouteParts): Router {
+  const parts = { ...routeParts, stops: new StopFinder(routeParts) }
   const { queues } = parts
   return createTeamRouter({
     '/api/queues': { GET: needsInQueues('read', (context) => list(context, parts)) },
@@ -103,7 +103,7 @@ async function named(
   return { queues: queue === null ? [] : [queue], nextCursor: null }
 }
 
-async function edit(context: TeamRequest, parts: QueueRouteParts, body: Buffer): Promise<void> {
+async function edit(context: TeamRequest, parts: StoppableParts, body: Buffer): Promise<void> {
   const change = acceptedBody(context, readQueueEdit(body))
   if (change === null) return
   answerQueue(context, parts, await changed(context, parts, { action: 'edit', change }), toEditedQueue)
@@ -112,7 +112,7 @@ async function edit(context: TeamRequest, parts: QueueRouteParts, body: Buffer):
 const STOPPED = { pause: { isActive: false }, drain: { isDraining: true } } as const
 
 /** The body is optional. */
-function stop(context: TeamRequest, parts: QueueRouteParts, kind: QueueStopKind): Promise<void> | void {
+function stop(context: TeamRequest, parts: StoppableParts, kind: QueueStopKind): Promise<void> | void {
   const run = async (reason: string | null): Promise<void> => {
     const wanted = { action: kind, change: STOPPED[kind], reason }
     answerQueue(context, parts, await changed(context, parts, wanted))
@@ -124,7 +124,7 @@ function stop(context: TeamRequest, parts: QueueRouteParts, kind: QueueStopKind)
   })
 }
 
-async function resume(context: TeamRequest, parts: QueueRouteParts): Promise<void> {
+async function resume(context: TeamRequest, parts: StoppableParts): Promise<void> {
   const wanted = { action: 'resume', change: { isActive: true, isDraining: false } } as const
   answerQueue(context, parts, await changed(context, parts, wanted))
 }
@@ -136,13 +136,13 @@ interface WantedEdit {
   readonly reason?: string | null
 }
 
-function changed(
+async function changed(
   context: TeamRequest,
-  { queues, editor, auditLog }: QueueRouteParts,
+  { queues, editor, auditLog, stops }: StoppableParts,
   { action, change, reason = null }: WantedEdit,
 ): Promise<Queue | null> {
   const { team } = context
-  return withId(context, 'queue_id', async (id) => {
+  const edited = await withId(context, 'queue_id', async (id) => {
     const known = await queues.get(team, id)
     if (known === null) return null
     // What the editor found may be newer.
@@ -167,6 +167,8 @@ function changed(
             },
     })
   })
+  if (edited !== null) stops.forget(edited)
+  return edited
 }
 
 async function remove(context: TeamRequest, { queues, editor, auditLog }: QueueRouteParts): Promise<void> {
@@ -207,37 +209,17 @@ async function readManifest(context: TeamRequest, { queues, managed }: QueueRout
   answerJson(response, 200, JSON.stringify({ manifest: newQueueManifest({ name, namespace: team }, queue) }))
 }
 
-/** Entries about one queue that are looked through for who has stopped it. */
-const STOP_ENTRIES_MAX = 100
-
-async function readState(context: TeamRequest, parts: QueueRouteParts): Promise<void> {
+async function readState(context: TeamRequest, parts: StoppableParts): Promise<void> {
   const { team, response } = context
   const queue = await withId(context, 'queue_id', (id) => parts.queues.get(team, id))
   if (queue === null) return answerNotFound(response)
   const { isActive, isDraining } = queue.settings
-  const [[entry], stopOf] = await Promise.all([
+  const [[entry], { pause, drain }] = await Promise.all([
     parts.queueStats.count([{ team, name: queue.name }]),
-    isActive && !isDraining ? (): ShownStop => null : readStops(parts, queue),
+    parts.stops.find(queue),
   ])
-  const stops = {
-    pause: isActive ? undefined : stopOf('pause'),
-    drain: isDraining ? stopOf('drain') : undefined,
-  }
+  const stops = { pause: isActive ? undefined : pause, drain: isDraining ? drain : undefined }
   answerJson(response, 200, JSON.stringify(toQueueState(stops, entry?.oldestReadyMs ?? null)))
-}
-
-async function readStops(
-  { auditLog }: QueueRouteParts,
-  { team, name }: Queue,
-): Promise<(kind: QueueStopKind) => ShownStop> {
-  const nothing = { actor: null, action: null, afterMs: null, beforeMs: null }
-  const page = await auditLog.list({
-    ...{ team, limit: STOP_ENTRIES_MAX, cursor: null },
-    filter: { ...nothing, resourceKind: 'queue', resource: name },
-  })
-  // The filter takes ids as well, and a queue may be named like the id of another.
-  const records = page === 'bad_cursor' ? [] : page.records.filter(({ resource }) => resource.name === name)
-  return (kind) => stopIn(records, kind)
 }
 
 function managedByOf({ managed }: QueueRouteParts, { team, name }: Queue): ManagedBy | null {

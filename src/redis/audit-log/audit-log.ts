@@ -58,7 +58,11 @@ async function listAudit(
       examined += 1
       below = entry
       const record = decodeAuditEntry(`${entry.ms}-${entry.number}`, entry.lane, entry.text)
-      if (record !== null && record.atMs >= oldestMs && isWanted(record, filter)) records.push(record)
+      if (record === null || record.atMs < oldestMs || !isWanted(record, filter)) continue
+      records.push(record)
+      if (query.isEnough?.(records) === true) {
+        return { records, nextCursor: formatCursor(scope, placeText(below)) }
+      }
     }
     if (isEnd) return { records, nextCursor: null }
   }

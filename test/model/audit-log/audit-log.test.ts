@@ -286,3 +286,14 @@ test('entries go after their retention, the oldest first when there are too many
   assert.equal((await redis.client.xrange(key, '5-1', '5-1')).length, 0)
   assert.equal((await all()).length, 1)
 })
+
+test('a list ends with the record that is enough, and can go on behind it', async () => {
+  await write(20, (i) => ({ action: i === 10 ? 'pause' : 'edit' }))
+  const query = { team: TEAM, filter: ANY, limit: 1_000 }
+  const isEnough = (found: readonly AuditRecord[]): boolean => found.at(-1)?.action === 'pause'
+  const page = await log.list({ ...query, cursor: null, isEnough })
+  assert.ok(page !== 'bad_cursor' && page.records.at(-1)?.action === 'pause')
+  const rest = await log.list({ ...query, cursor: page.nextCursor })
+  assert.ok(rest !== 'bad_cursor' && rest.records.length > 0)
+  assert.deepEqual([...page.records, ...rest.records], await all())
+})

@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import type { QueueSettings } from '../../../../src/domain/jobs/queue-settings.ts'
+import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
+import { createFakeClock } from '../../../support/fake-clock.ts'
 import { FakeAuditLog } from '../../../support/fake-audit-log.ts'
 import { aQueue, BEARER, call, NOW_MS, type RunningApi, startApi } from '../api-fixture.ts'
 
@@ -8,7 +10,12 @@ afterEach(() => api.close())
 
 /** Lists what it was told, newest first. */
 class ListedAuditLog extends FakeAuditLog {
+  lists = 0
+  away = false
+
   override list() {
+    this.lists += 1
+    if (this.away) return Promise.reject(new StoreUnavailableError('away'))
     const records = this.ended.flatMap((end, index) =>
       end === null ? [] : [{ ...end.entry, outcome: end.outcome, id: String(index), atMs: NOW_MS }],
     )
@@ -16,12 +23,13 @@ class ListedAuditLog extends FakeAuditLog {
   }
 }
 
-async function start(settings: Partial<QueueSettings> = {}): Promise<FakeAuditLog> {
+async function start(settings: Partial<QueueSettings> = {}, clock = createFakeClock()) {
   let now = aQueue(settings)
   const auditLog = new ListedAuditLog()
   const get = (): Promise<typeof now> => Promise.resolve(now)
   api = await startApi({
     auditLog,
+    clock,
     queues: {
       list: () => Promise.resolve({ queues: [now], nextCursor: null }),
       get: (_team, id) => Promise.resolve(id === 7 ? now : null),
@@ -90,4 +98,21 @@ test('a reason is text of at most 200 characters, and nothing else goes with it'
     expect((await send('7/pause', 'POST', body)).status).toBe(422)
   }
   expect(auditLog.asked).toEqual([])
+})
+
+test('pages that ask again and again cost the audit log one look in ten seconds', async () => {
+  const clock = createFakeClock()
+  const auditLog = await start({ isActive: false }, clock)
+  auditLog.away = true
+  expect((await send('7/state')).status).toBe(503)
+  auditLog.away = false
+  await Promise.all([send('7/state'), send('7/state')])
+  expect((await send('7/state')).json).toMatchObject({ paused: NOBODY })
+  expect(auditLog.lists).toBe(2)
+  // What this process changes it knows at once.
+  await send('7/pause', 'POST', { reason: 'Again.' })
+  expect((await send('7/state')).json).toMatchObject({ paused: { reason: 'Again.' } })
+  await clock.advance(10_000)
+  await send('7/state')
+  expect(auditLog.lists).toBe(4)
 })
