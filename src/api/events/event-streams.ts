@@ -7,8 +7,9 @@ import { TeamWatch, type TeamWatchParts } from './team-watch.ts'
 
 /** Of all subjects, in one process. */
 export const STREAMS_MAX = 1_000
-/** Of one token or user: on one machine all people may share a token. */
+/** Of one token or user, which on one machine all people may share; but no more than a quarter of all streams. */
 export const STREAMS_PER_SUBJECT_MAX = 250
+const SUBJECT_SHARE = 0.25
 const HEARTBEAT_MS = 15_000
 /** After so many heartbeats it is asked whether the subject still may read. */
 const BEATS_PER_CHECK = 4
@@ -37,13 +38,15 @@ export interface StreamRequest {
 }
 
 /**
- * The streams of events of open pages. Owns their answers, and a timer for each.
+ * The streams of events of open pages. Owns their answers, a timer for each, and the watch; `close` waits for what that is
+ * reading, and not for clients to have read the end.
  *
  *     open → ended: by the client, a slow reader, a right that is gone, or `close`
  */
 export class EventStreams {
   readonly #clock: Clock
   readonly #streamsMax: number
+  readonly #perSubjectMax: number
   readonly #watch: TeamWatch
   readonly #streams = new Set<ServerResponse>()
   readonly #bySubject = new Map<string, number>()
@@ -52,6 +55,10 @@ export class EventStreams {
   constructor({ streamsMax = STREAMS_MAX, ...parts }: EventStreamsParts) {
     this.#clock = parts.clock
     this.#streamsMax = streamsMax
+    this.#perSubjectMax = Math.max(
+      1,
+      Math.min(STREAMS_PER_SUBJECT_MAX, Math.floor(streamsMax * SUBJECT_SHARE)),
+    )
     this.#watch = new TeamWatch(parts)
   }
 
@@ -63,7 +70,7 @@ export class EventStreams {
     }
     const subject = `${principal.kind} ${principal.team}/${principal.subject}`
     const open = this.#bySubject.get(subject) ?? 0
-    if (open >= STREAMS_PER_SUBJECT_MAX) {
+    if (open >= this.#perSubjectMax) {
       return answerRetryLater(response, 429, `There are ${open} streams of events open already`)
     }
     if (response.destroyed) return
@@ -88,9 +95,10 @@ export class EventStreams {
   }
 
   /** Ends all streams; their pages go to another process, or come again. No other is opened. */
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true
     for (const response of this.#streams) response.end()
+    await this.#watch.close()
   }
 
   #beat({ response, isStillAllowed }: StreamRequest): () => void {
@@ -99,6 +107,8 @@ export class EventStreams {
     const schedule = (): void => {
       cancel = this.#clock.after(HEARTBEAT_MS, () => {
         beats += 1
+        // Of a client that reads nothing more: it would hold its place until its connection ends.
+        if (response.writableEnded) response.destroy()
         send(response, HEARTBEAT)
         if (beats % BEATS_PER_CHECK === 0) {
           isStillAllowed().then(

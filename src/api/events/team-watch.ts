@@ -25,12 +25,16 @@ export interface TeamWatchParts extends Runtime {
 
 /**
  * Looks at the teams whose pages are open, in rounds, once for all pages of a team and not at all while there is none.
- * Owns what was seen of each, and one timer.
+ * Owns what was seen of each, and one timer. `close` waits for the look in progress; nothing is looked at afterwards.
  */
 export class TeamWatch {
   readonly #parts: TeamWatchParts
   readonly #teams = new Map<string, Watched>()
   #isRunning = false
+  #isClosed = false
+  /** The last look that was begun. */
+  #look: Promise<void> = Promise.resolve()
+  #cancel: () => void = () => undefined
 
   constructor(parts: TeamWatchParts) {
     this.#parts = parts
@@ -45,9 +49,9 @@ export class TeamWatch {
     watched.listeners.add(listener)
     if (watched.figures !== '') listener(watched.figures)
     if (watched.isAway) listener(AWAY)
-    if (!this.#isRunning) {
+    if (!this.#isRunning && !this.#isClosed) {
       this.#isRunning = true
-      void this.#round()
+      this.#goRound()
     }
     return () => {
       watched.listeners.delete(listener)
@@ -55,18 +59,28 @@ export class TeamWatch {
     }
   }
 
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancel()
+    await this.#look
+  }
+
+  #goRound(): void {
+    this.#look = this.#round()
+  }
+
   /** Never throws. */
   async #round(): Promise<void> {
     const { clock } = this.#parts
     const startedAtMs = clock.monotonicMs()
     await this.#lookAtAll([...this.#teams])
-    if (this.#teams.size === 0) {
+    if (this.#teams.size === 0 || this.#isClosed) {
       this.#isRunning = false
       return
     }
     const roundMs = Math.max(ROUND_MS, this.#teams.size * MS_PER_TEAM)
     const waitMs = Math.max(0, roundMs - (clock.monotonicMs() - startedAtMs))
-    clock.after(waitMs, () => void this.#round())
+    this.#cancel = clock.after(waitMs, () => this.#goRound())
   }
 
   async #lookAtAll(teams: ReadonlyArray<readonly [team: string, watched: Watched]>): Promise<void> {

@@ -60,7 +60,7 @@ function closedStreams(): EventStreams {
   const reader = { look: () => Promise.resolve([]) }
   const logger = { debug: () => undefined } as unknown as Logger
   const streams = new EventStreams({ reader, clock, logger })
-  streams.close()
+  void streams.close()
   return streams
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { get, type IncomingMessage } from 'node:http'
+import { get, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Writable } from 'node:stream'
 import { afterEach, expect, test } from 'vitest'
 import { EventStreams, STREAMS_PER_SUBJECT_MAX } from '../../../../src/api/events/event-streams.ts'
 import type { Principal } from '../../../../src/domain/access/principal.ts'
@@ -12,13 +13,14 @@ import { BEARER, startApi, type RunningApi } from '../api-fixture.ts'
 const FIGURES = { pending: 1, inFlight: 0, oldestReadyMs: null, unreadAlerts: 0 }
 const LOOK: LiveLook = { figures: FIGURES, changed: new Set(), marks: [] }
 const CHECK_MS = 60_000
+const HEARTBEAT_MS = 15_000
 
 let api: RunningApi | null = null
 let streams: EventStreams | null = null
 const opened: IncomingMessage[] = []
 afterEach(async () => {
   for (const stream of opened.splice(0)) stream.destroy()
-  streams?.close()
+  await streams?.close()
   await api?.close()
 })
 
@@ -67,7 +69,7 @@ test('a stream begins with the figures, is not stored or changed on its way, and
   })
   await expect.poll(text).toContain('event: figures\ndata: {"pending":1,')
   const ended = once(response, 'end')
-  streams.close()
+  await streams.close()
   await ended
   expect(await statusOf(port)).toBe(503)
 })
@@ -91,9 +93,29 @@ test('heartbeats come, and the stream ends when the right to read has gone', asy
   await ended
 })
 
+test('a client that does not read the end of its stream loses its place all the same', async () => {
+  const { port, clock, streams } = await start(4)
+  // What was written never leaves.
+  const stuck = new Writable({ write: () => undefined })
+  const response = Object.assign(stuck, { writeHead: () => stuck }) as unknown as ServerResponse
+  const isStillAllowed = () => Promise.resolve(false)
+  streams.open({ principal: aPrincipal('default'), response, isHead: false, isStillAllowed })
+  await clock.advance(CHECK_MS)
+  expect([stuck.writableEnded, stuck.destroyed, await statusOf(port)]).toEqual([true, false, 429])
+  await clock.advance(HEARTBEAT_MS)
+  expect([stuck.destroyed, await statusOf(port)]).toEqual([true, 200])
+})
+
 test('streams of a subject and of a process are bounded, and room comes back', async () => {
-  const { port } = await start(2)
-  const [first] = [await open(port), await open(port)]
+  const { port, become } = await start(4)
+  const first = await open(port)
+  // A quarter of all.
+  expect(await statusOf(port)).toBe(429)
+  for (const subject of ['b', 'c', 'd']) {
+    become(aPrincipal('default', { subject }))
+    expect(await statusOf(port)).toBe(200)
+  }
+  become(aPrincipal('default', { subject: 'e' }))
   expect(await statusOf(port)).toBe(503)
   first.response.destroy()
   await expect.poll(() => statusOf(port)).toBe(200)

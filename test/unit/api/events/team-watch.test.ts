@@ -21,7 +21,7 @@ function watchOf(...looks: ReadonlyArray<LiveLook | Error>) {
   }
   const watch = new TeamWatch({ reader: { look }, clock, logger: quietLogger })
   const round = () => clock.advance(ROUND_MS)
-  return { watch, asked, round }
+  return { watch, asked, round, clock }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
@@ -81,4 +81,24 @@ test('a store that is away is said once, and the figures again when it is back',
   expect(texts).toEqual(['event: figures', 'event: away', 'event: figures'])
   // What has changed meanwhile is told against what was seen before.
   expect(asked[3]?.[0]?.before).not.toBeNull()
+})
+
+test('a watch that is closed leaves no timer, and rests once the look in progress has ended', async () => {
+  const idle = watchOf(lookOf())
+  idle.watch.watch('shop', () => undefined)
+  await settled()
+  expect(idle.clock.timers).toBe(1)
+  await idle.watch.close()
+  expect(idle.clock.timers).toBe(0)
+
+  const [clock, answer] = [createFakeClock(), Promise.withResolvers<LiveLook[]>()]
+  const watch = new TeamWatch({ reader: { look: () => answer.promise }, clock, logger: quietLogger })
+  watch.watch('shop', () => undefined)
+  let isClosed = false
+  const closing = watch.close().then(() => (isClosed = true))
+  await settled()
+  expect(isClosed).toBe(false)
+  answer.resolve([lookOf()])
+  await closing
+  expect(clock.timers).toBe(0)
 })
