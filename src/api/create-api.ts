@@ -83,15 +83,17 @@ export function createApi(parts: ApiParts): RequestListener {
   const outside = createOutside(parts, rejector)
   const withoutBase = createBaseRemoval(parts.basePath ?? '')
   return (request, response) => {
-    const url = (request.url = withoutBase(request.url ?? ''))
+    const given = request.url ?? ''
+    const url = (request.url = withoutBase(given))
     try {
       if (request.method === 'POST') {
         if (url === '/api/jobs') return hot.push(request, response)
         if (url === '/api/jobs/batch') return hot.batch(request, response)
       }
-      const target = originForm(url)
-      if (target === null) return rejector.rejectAndClose({ request, response }, BAD_TARGET)
-      request.url = target
+      const whole = originForm(given)
+      if (whole === null) return rejector.rejectAndClose({ request, response }, BAD_TARGET)
+      // Of an absolute target, the base path stands behind the origin.
+      const target = (request.url = withoutBase(whole))
       if (isOurs(target)) app(request, response)
       else outside(request, response)
     } catch (fault) {

@@ -5,10 +5,10 @@ import type { ResourceKind } from './resource-path.ts'
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
- * Prepares an object of the API server for keeping: drops `managedFields`, except who wrote and who applied the spec last, and the copy that `kubectl apply` keeps, which
- * are often longer than all the rest; adds the kind, which lists of built-in objects leave out; and freezes it. 10,000
- * queues take 14 MiB like this and 37 MiB with `managedFields`. Freezing them deeply rather than at the top takes 50 ms
- * and 1 MiB.
+ * Prepares an object of the API server for keeping: drops `managedFields`, except who wrote and who applied the spec last,
+ * and the copy that `kubectl apply` keeps, which are often longer than all the rest; adds the kind, which lists of built-in
+ * objects leave out; and freezes it. 10,000 queues take 14 MiB like this and 37 MiB with `managedFields`. Freezing them
+ * deeply rather than at the top takes 50 ms and 1 MiB.
  * @param transform leaves out more
  */
 export function received(

@@ -8,8 +8,10 @@ import { type NamedQueue, ownerOf, queueKey } from '../../resources/queue-owner.
 /** A cron is read from the API server, at most so often. */
 const KNOWN_MS = 30_000
 const KNOWN_MAX = 1_000
-/** An answer about a cron waits no longer for who manages it. */
+/** An answer about a cron waits no longer for who manages it; the next one finds what has come meanwhile. */
 const WAIT_MS = 1_000
+/** At once; who asks for one more is not told. */
+const READS_MAX = 20
 
 const ARGO_TRACKING = 'argocd.argoproj.io/tracking-id'
 const ARGO_INSTANCE = 'argocd.argoproj.io/instance'
@@ -47,6 +49,7 @@ export interface ManagedResourcesOptions {
 
 export function createManagedResources(options: ManagedResourcesOptions): ManagedResources {
   const { queues, index, clock } = options
+  let reads = 0
   const known = new LruCache<string, { readonly asked: Promise<ManagedBy | null>; readonly untilMs: number }>(
     KNOWN_MAX,
   )
@@ -60,24 +63,27 @@ export function createManagedResources(options: ManagedResourcesOptions): Manage
       const key = `${team}/${name}`
       const nowMs = clock.monotonicMs()
       const found = known.get(key)
-      if (found !== undefined && found.untilMs > nowMs) return found.asked
-      const asked = readManagedBy(options, team, name)
+      if (found !== undefined && found.untilMs > nowMs) return soonOf(found.asked, clock)
+      if (reads >= READS_MAX) return Promise.resolve(null)
+      reads += 1
+      const asked = options.crons
+        .read(team, name)
+        .then((cron) => (cron === null ? null : managedByOf(cron)))
+        .finally(() => (reads -= 1))
       known.set(key, { asked, untilMs: nowMs + KNOWN_MS })
-      return asked
+      // That nobody could be asked is no answer.
+      asked.catch(() => known.delete(key))
+      return soonOf(asked, clock)
     },
   }
 }
 
-async function readManagedBy(
-  { crons, clock }: ManagedResourcesOptions,
-  team: string,
-  name: string,
-): Promise<ManagedBy | null> {
+/** null also for what fails or comes late. */
+async function soonOf(asked: Promise<ManagedBy | null>, clock: Clock): Promise<ManagedBy | null> {
   const late = Promise.withResolvers<null>()
   const cancel = clock.after(WAIT_MS, () => late.resolve(null))
   try {
-    const cron = await Promise.race([crons.read(team, name).catch(() => null), late.promise])
-    return cron === null ? null : managedByOf(cron)
+    return await Promise.race([asked.catch(() => null), late.promise])
   } finally {
     cancel()
   }

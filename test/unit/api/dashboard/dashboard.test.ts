@@ -116,6 +116,10 @@ describe('below a base path', () => {
     for (const path of ['/punctual/api/queues', '/api/queues']) {
       expect((await call(port, path, { headers: BEARER })).status).toBe(200)
     }
+    // As clients of a forward proxy send it.
+    for (const path of ['http://p.test/punctual/api/queues', 'http://p.test/api/queues']) {
+      expect((await call(port, path, { headers: BEARER })).status).toBe(200)
+    }
     expect((await get(port, '/punctuality/api/queues')).status).toBe(404)
   })
 })

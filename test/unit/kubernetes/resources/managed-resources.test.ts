@@ -104,11 +104,26 @@ describe('the managed', () => {
   it('do without an API server that fails or is slow', async () => {
     const failing = setUp({ read: () => Promise.reject(new Error('refused')) })
     expect(await failing.managed.ofCron('default', 'a')).toBe(null)
-    const slow = setUp({ read: () => Promise.withResolvers<null>().promise })
+    const late = Promise.withResolvers<KubeObject | null>()
+    const slow = { ...setUp({ read: () => late.promise }), arrive: late.resolve }
     const asked = slow.managed.ofCron('default', 'a')
     await slow.clock.advance(1_000)
     expect(await asked).toBe(null)
+    // The answer that comes late is known from then on, and a fault is not.
+    slow.arrive(kubeObject({ specApplier: 'terraform' }))
+    expect(await slow.managed.ofCron('default', 'a')).toMatchObject({ name: 'terraform' })
+    expect(slow.reads).toHaveLength(1)
+    await failing.managed.ofCron('default', 'a')
+    expect(failing.reads).toHaveLength(2)
     const absent = setUp({ read: () => Promise.resolve(null) })
     expect(await absent.managed.ofCron('default', 'a')).toBe(null)
+  })
+
+  it('read twenty crons at once and no more', async () => {
+    const { clock, managed, reads } = setUp({ read: () => Promise.withResolvers<null>().promise })
+    const asked = Array.from({ length: 30 }, (_, i) => managed.ofCron('default', `cron-${i}`))
+    await clock.advance(1_000)
+    expect(await Promise.all(asked)).toEqual(Array(30).fill(null))
+    expect(reads).toHaveLength(20)
   })
 })
