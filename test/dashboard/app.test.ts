@@ -168,6 +168,26 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await row(/ ago/).waitFor()
   })
 
+  test('opens the palette again at once after a choice', async () => {
+    await open('/queues')
+    await page.keyboard.press('Control+k')
+    await palette().fill('Time zone: UTC')
+    await page.getByRole('option', { selected: true, name: 'Time zone: UTC' }).waitFor()
+    await page.evaluate(async () => {
+      const press = (target: EventTarget | null, init: KeyboardEventInit) =>
+        target?.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...init }))
+      press(document.activeElement, { key: 'Enter' })
+      // Drawn by then, while the event that the dialog has closed is still to come.
+      await Promise.resolve()
+      press(document, { key: 'k', ctrlKey: true })
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    })
+    await palette().waitFor()
+    expect(await palette().inputValue()).toBe('')
+    await page.keyboard.press('Escape')
+    await palette().waitFor({ state: 'detached' })
+  })
+
   test('says when it lost the stream, asks by itself meanwhile, and follows again', async () => {
     await open('/queues')
     await page.getByRole('button', { name: 'Live' }).waitFor()

@@ -61,7 +61,8 @@ export function Picker({
       ref={dialog}
       class="dialog picker"
       aria-label={label}
-      onClose={onClose}
+      // It comes late, when the next picker may be open already.
+      onClose={() => dialog.current !== null && onClose()}
       onClick={(event) => {
         if (event.target === dialog.current) dialog.current?.close()
       }}
