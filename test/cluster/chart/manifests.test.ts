@@ -316,6 +316,7 @@ describe('an OIDC provider', () => {
 })
 
 describe('ways to the dashboard', () => {
+  const ROUTE = ['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public']
   const routes = async (set: readonly string[]) =>
     documentsOf(await renderChart({ set })).filter(({ kind }) => /^(?:Ingress|HTTPRoute)$/.test(kind))
 
@@ -324,8 +325,11 @@ describe('ways to the dashboard', () => {
     const url = 'publicUrl=https://p.test/tools/punctual'
     const [ingress] = await routes(['ingress.enabled=true', 'ingress.hosts={p.test}', url])
     expect(ingress).toMatchObject({ kind: 'Ingress', spec: { rules: [{ host: 'p.test' }] } })
-    const [route] = await routes(['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public', url])
-    expect(route).toMatchObject({ kind: 'HTTPRoute', spec: { parentRefs: [{ name: 'public' }] } })
+    const [route] = await routes([...ROUTE, 'httpRoute.hostnames={p.test}', url])
+    expect(route).toMatchObject({
+      kind: 'HTTPRoute',
+      spec: { parentRefs: [{ name: 'public' }], hostnames: ['p.test'] },
+    })
     for (const one of [ingress, route]) expect(JSON.stringify(one)).toContain('"/tools/punctual"')
     expect(await renderChart({ set: [url] })).toMatch(/PUNCTUAL_BASE_PATH\n +value: "\/tools\/punctual"/)
   })
@@ -339,6 +343,7 @@ describe('ways to the dashboard', () => {
   test.each([
     [['ingress.enabled=true'], /ingress: give the names of its hosts/],
     [['httpRoute.enabled=true'], /httpRoute: give the gateways/],
+    [ROUTE, /httpRoute: give its hostnames/],
     [['dashboard.basePath=/a', 'publicUrl=https://p.test/b'], /must be the path of publicUrl/],
     [['dashboard.basePath=/api'], /cannot be the base path/],
     [['publicUrl=https://p.test/echo/x'], /cannot be the base path/],
