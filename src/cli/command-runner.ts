@@ -7,7 +7,7 @@ import { printable } from './output/text-table.ts'
 import type { View } from './output/view.ts'
 import { cliError, MISUSED } from './cli-error.ts'
 import type { ConnectionFlags, OutputFlags } from './command-options.ts'
-import { type BearerOf, openCluster } from './cluster/cluster-target.ts'
+import { type BearerOf, openCluster, TEAM_HEADER } from './cluster/cluster-target.ts'
 import { FAILURES_MAX, isPassing } from './connection/awaited.ts'
 import { type Api, type ApiTarget, connectApi, DryRunEnd, dryRunOf } from './connection/api.ts'
 
@@ -67,7 +67,9 @@ export class CommandRunner {
     const named = { 'user-agent': `punctual-cli/${version}` }
     const token = flags.token ?? tokenDefault
     if (bearerOf === null || flags.server !== undefined) {
-      return { server: flags.server ?? serverDefault, token, headers: named, close: async () => undefined }
+      const team = flags.namespace === undefined ? {} : { [TEAM_HEADER]: flags.namespace }
+      const headers = { ...named, ...team }
+      return { server: flags.server ?? serverDefault, token, headers, close: async () => undefined }
     }
     const target = await openCluster(flags, token, bearerOf)
     return { ...target, headers: { ...named, ...target.headers } }

@@ -2,7 +2,7 @@ import { cliError, FAILED, MISUSED, NOT_FOUND } from '../cli-error.ts'
 import { Kubectl, type KubectlFlags } from './kubectl.ts'
 
 const API_LABELS = 'app.kubernetes.io/name=punctual,app.kubernetes.io/component=api'
-const TEAM_HEADER = 'x-punctual-team'
+export const TEAM_HEADER = 'x-punctual-team'
 const NAMESPACE_INITIAL = 'default'
 
 export interface ClusterFlags extends KubectlFlags {

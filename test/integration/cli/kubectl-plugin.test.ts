@@ -185,8 +185,11 @@ test('without kubectl, or without the Secret, it says so', async () => {
   })
 })
 
-test('an address that is given is used, and the cluster is left alone', async () => {
+test('an address that is given is used, for the team that is named, and the cluster is left alone', async () => {
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  expect(await plugin([...COUNTS, '--server', address, '--token', 'mine'])).toMatchObject({ code: 0 })
+  const given = [...COUNTS, '--server', address, '--token', 'mine']
+  expect(await plugin(given)).toMatchObject({ code: 0 })
+  expect(await plugin([...given, '-n', 'shop'])).toMatchObject({ code: 0 })
+  expect(received.map((headers) => headers['x-punctual-team'])).toEqual([undefined, 'shop'])
   expect(() => calls()).toThrow('ENOENT')
 })

@@ -51,6 +51,10 @@ describe('a change in words', () => {
       { action: 'logout', resource: { kind: 'session', id: null, name: null }, after: { everywhere: true } },
     ],
     [
+      'ann created [] a link that logs in',
+      { action: 'create', resource: { kind: 'session', id: null, name: null } },
+    ],
+    [
       'Somebody edited the settings of the team []',
       {
         ...{ via: 'folder', actor: { kind: 'user', name: 'unknown', address: null } },
