@@ -88,15 +88,40 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
     expect(own.url()).toBe(`${url}/`)
     await note.getByRole('button', { name: 'Log out' }).click()
     await own.getByLabel('Token').waitFor()
+    // What the page asked while its session ended is refused.
+    expect(dashboard.reported().filter((text) => !text.includes('401'))).toEqual([])
 
     const led = await dashboard.newPage()
     await led.setContent(`<a href="${await newLink()}" rel="noreferrer">Free tea</a>`)
     await led.getByRole('link').click()
     await led.getByText('logs you in as whoever made it').waitFor()
+    await led.keyboard.press('Enter')
     expect(await led.context().cookies()).toEqual([])
     expect(await faultsOf(led)).toEqual([])
-    await led.getByRole('button', { name: 'Log in by the link' }).click()
+    // A link whose maker nobody can ask about now can be used again.
+    const away = { status: 503, json: { error: 'The API server does not answer' } }
+    await led.route('**/api/session', (route) => route.fulfill(away), { times: 1 })
+    const go = led.getByRole('button', { name: 'Log in by the link' })
+    await go.click()
+    await led.getByText('The API server does not answer.').waitFor()
+    expect(dashboard.reported()).toEqual([expect.stringContaining('503')])
+    await go.click()
     await led.getByText('A link has logged you in').waitFor()
+    expect(await faultsOf(led)).toEqual([])
+  })
+
+  test('a link of a user of the cluster shows the team that it was made for', async () => {
+    const user = await dashboard.newPage()
+    const at = new Date().toISOString()
+    const opened = { kind: 'user', subject: 'ann', team: null, opened_for: 'shop' }
+    const times = { created_at: at, idle_expires_at: at, expires_at: at }
+    await user.route('**/api/session', (route) =>
+      route.fulfill({ status: 201, json: { ...opened, ...times } }),
+    )
+    await user.route('**/api/me', (route) => route.fulfill({ status: 404, json: { error: 'Not found' } }))
+    const asked = user.waitForRequest('**/api/me')
+    await user.goto(`${url}/#code=x`)
+    expect(await (await asked).headerValue('x-punctual-team')).toBe('shop')
   })
 
   test(

@@ -24,7 +24,8 @@ export function Login({ isEnded, onEntered }: { readonly isEnded: boolean; onEnt
     <Card
       title="Log in to Punctual"
       trouble={trouble ?? ended}
-      focus={LOGIN_AT === null && !hasLoginCode() ? 'input' : '[data-look=main]'}
+      // No key that was meant for the page before may press the button of a link.
+      focus={LOGIN_AT === null || hasLoginCode() ? 'input' : '[data-look=main]'}
     >
       {hasLoginCode() && (
         <>
