@@ -180,7 +180,7 @@ export const HOLD_RECHECK_MS = 10_000
 /** Entries of the audit log kept for a team; each shard keeps an equal part, and at least AUDIT_ENTRIES_PER_SHARD_MIN. */
 export const AUDIT_ENTRIES_PER_TEAM_MAX = 10_000
 export const AUDIT_ENTRIES_PER_SHARD_MIN = 1_000
-/** Logins and logouts of a team beside them, so that no login pushes out who changed what. */
+/** Logins, logouts and links that log in beside them, so that none of these pushes out who changed what. */
 export const AUDITED_LOGINS_PER_TEAM_MAX = 2_000
 export const AUDIT_RETENTION_DAYS = 90
 /** A change that was asked for and has not ended by then, which no request outlasts, has an unknown outcome. */

@@ -555,8 +555,8 @@ export interface Inputs {
   }
   /**
    * List who changed what. Newest first. All given filters must hold. Records are kept for 90 days, and at
-   * most 10,000 of a team, beside its last 2,000 logins and logouts. A page before the last may have fewer
-   * records than `limit`, even none: a request looks at a bounded number of records.
+   * most 10,000 of a team, beside its last 2,000 logins, logouts and links that log in. A page before the last
+   * may have fewer records than `limit`, even none: a request looks at a bounded number of records.
    */
   listAuditRecords: {
     /** Only changes by the token or user of this name. */
