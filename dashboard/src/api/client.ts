@@ -1,11 +1,14 @@
 import { createClient, type PunctualClient } from '../../../clients/typescript/src/client.ts'
 import { team } from './team.ts'
 
+/** The team that the page shows; empty = the session's own. */
+let shown = team.get()
+
 /** Where the dashboard is served, without a slash at the end. */
 export const BASE = new URL('.', document.baseURI).href.replace(/\/$/, '')
 
 /** One that no page of another origin can set; the team is named for users of several teams. */
-export function requestHeaders(chosen: string = team.get()): Readonly<Record<string, string>> {
+export function requestHeaders(chosen: string = shown): Readonly<Record<string, string>> {
   return { 'x-punctual-request': '1', ...(chosen !== '' && { 'x-punctual-team': chosen }) }
 }
 
@@ -19,8 +22,21 @@ function clientOf(chosen: string): PunctualClient {
   })
 }
 
-/** The client for the chosen team. */
-export let api = clientOf(team.get())
-team.subscribe(() => {
-  api = clientOf(team.get())
-})
+/** The client for the team that the page shows. */
+export let api = clientOf(shown)
+
+/**
+ * Keeps to a team, also when another tab chooses another one or logs in to it: what has an id here is something else there,
+ * and the server refuses whoever names a team that is not theirs.
+ */
+export function stayIn(next: string): void {
+  if (next === shown) return
+  shown = next
+  api = clientOf(next)
+}
+
+/** After a login, for the team that was named at it. */
+export function enterTeam(named: string): void {
+  team.set(named)
+  stayIn(named)
+}

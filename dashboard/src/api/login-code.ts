@@ -1,7 +1,6 @@
 import { createClient } from '../../../clients/typescript/src/client.ts'
-import { BASE, requestHeaders } from './client.ts'
+import { BASE, enterTeam, requestHeaders } from './client.ts'
 import { isLoggedOut } from './faults.ts'
-import { team } from './team.ts'
 
 /**
  * What the address of the first page says of a login: the code of a link that logs in once, or why a login at a provider
@@ -42,7 +41,7 @@ export async function openByCode(): Promise<void> {
   try {
     const session = await createClient({ server: BASE, headers, retriesMax: 0 }).openSession()
     // In place of that of somebody who was here before.
-    team.set(session.team === null ? session.opened_for : '')
+    enterTeam(session.team === null ? session.opened_for : '')
     isEntered = true
     code = null
   } catch (fault) {

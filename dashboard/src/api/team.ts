@@ -1,4 +1,4 @@
 import { createPreference } from '../preferences/preference.ts'
 
-/** For users of several teams, the one that is looked at; empty = the session's own. */
+/** For users of several teams, the one that was chosen last in this browser; empty = the session's own. */
 export const team = createPreference<string>('punctual.team', '', (text) => text)

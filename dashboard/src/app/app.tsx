@@ -1,6 +1,7 @@
 import { QueryClientProvider, useQueryClient } from '@tanstack/preact-query'
 import { LocationProvider, useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
+import { stayIn } from '../api/client.ts'
 import { isLoggedOut, isTeamRefused } from '../api/faults.ts'
 import { MeContext } from '../api/me.ts'
 import { HAS_SESSION } from '../api/page.ts'
@@ -59,6 +60,7 @@ function Entrance() {
       <Fault fault={me.error} onRetry={() => void me.refetch()} />
     )
   }
+  stayIn(me.data.team)
   return (
     <MeContext.Provider value={me.data}>
       <WayBack />

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { createClient } from '../../../../clients/typescript/src/client.ts'
-import { BASE, requestHeaders } from '../../api/client.ts'
+import { BASE, enterTeam, requestHeaders } from '../../api/client.ts'
 import { hasLoginCode, LOGIN_TROUBLE, openByCode } from '../../api/login-code.ts'
 import { IS_BY_HAND, LOGIN_AT } from '../../api/page.ts'
 import { team } from '../../api/team.ts'
@@ -94,7 +94,7 @@ function TokenForm({ teamName, children, onEntered }: TokenFormProps) {
     try {
       const headers = requestHeaders(teamName)
       await createClient({ server: BASE, token: token.trim(), headers, retriesMax: 0 }).openSession()
-      team.set(teamName)
+      enterTeam(teamName)
       onEntered()
     } catch (failure) {
       setFault(failure)
