@@ -6,12 +6,13 @@ export function toLocalInput(atMs: number, zone: string): string {
 }
 
 /**
- * The moment that such a value means in a zone, as the API takes it; null when it is none. Of a time that a change of
+ * The moment that such a value means in a zone, as the API takes it; null when it is none, or its year has no
+ * four digits yet. Of a time that a change of
  * clocks skips or repeats, one that is near.
  */
 export function fromLocalInput(value: string, zone: string): string | null {
   const asUtcMs = Date.parse(`${value}Z`)
-  if (Number.isNaN(asUtcMs)) return null
+  if (Number.isNaN(asUtcMs) || value.startsWith('0')) return null
   const first = asUtcMs - offsetMs(asUtcMs, zone)
   return new Date(asUtcMs - offsetMs(first, zone)).toISOString()
 }

@@ -16,4 +16,6 @@ test.each([
 test('what is no time is none', () => {
   expect(fromLocalInput('', 'UTC')).toBe(null)
   expect(fromLocalInput('soon', 'UTC')).toBe(null)
+  // As a field has it while its year is typed.
+  expect(fromLocalInput('0202-11-23T14:05', 'Europe/Berlin')).toBe(null)
 })

@@ -1,6 +1,6 @@
 import type { UrlQuery } from '../../app/url-query.ts'
-import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
-import { useZone } from '../../ui/time.tsx'
+import { LateInput } from '../../ui/late-input.tsx'
+import { useMoment } from '../../ui/time-field.tsx'
 import { KINDS } from './audit-filter.ts'
 import { ACTIONS } from './sentence.ts'
 
@@ -57,14 +57,10 @@ function Text({
   onChange,
 }: FilterProps & { readonly name: string; readonly label: string; readonly placeholder: string }) {
   return (
-    <input
-      aria-label={label}
-      placeholder={placeholder}
-      autocomplete="off"
-      spellcheck={false}
+    <LateInput
+      {...{ label, placeholder }}
       value={values[name] ?? ''}
-      // When a name is finished, not with each letter of it.
-      onChange={(event) => onChange({ [name]: event.currentTarget.value.trim() })}
+      onChange={(text) => onChange({ [name]: text })}
     />
   )
 }
@@ -76,16 +72,15 @@ function Moment({
   values,
   onChange,
 }: FilterProps & { readonly name: string; readonly label: string }) {
-  const zone = useZone()
-  const atMs = Date.parse(values[name] ?? '')
+  const { zone, ...moment } = useMoment(values[name] ?? '', (at) => onChange({ [name]: at }))
   return (
     <label class="audit-moment soft">
       {label}
       <input
         type="datetime-local"
         title={`In ${zone}`}
-        value={Number.isNaN(atMs) ? '' : toLocalInput(atMs, zone)}
-        onChange={(event) => onChange({ [name]: fromLocalInput(event.currentTarget.value, zone) })}
+        value={moment.value}
+        onInput={(event) => moment.onChange(event.currentTarget.value)}
       />
     </label>
   )

@@ -4,6 +4,7 @@ import type { UrlQuery } from '../../app/url-query.ts'
 import type { FilterValues } from '../../format/job-filter.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChoiceBar } from '../../ui/choice-bar.tsx'
+import { LateInput } from '../../ui/late-input.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import './filter-bar.css'
 import { FilterDialog } from './filter-dialog.tsx'
@@ -60,16 +61,12 @@ function QueueField({ value, onChange }: { readonly value: string; readonly onCh
   const queues = useRead('listQueues', { limit: QUEUES_OFFERED_MAX }, { isLive: false })
   return (
     <>
-      <input
-        class="filter-queue"
-        aria-label="Queue"
+      <LateInput
+        label="Queue"
         placeholder="Any queue"
         list="filter-queues"
-        autocomplete="off"
-        spellcheck={false}
         value={value}
-        // When a name is chosen or finished, not with each letter of it.
-        onChange={(event) => onChange({ queue: event.currentTarget.value.trim() })}
+        onChange={(queue) => onChange({ queue })}
       />
       <datalist id="filter-queues">
         {(queues.data?.queues ?? []).map(({ name }) => (
