@@ -1,9 +1,21 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../../clients/typescript/src/client.ts'
 import { faultText } from '../api/faults.ts'
 import { Button } from './button.tsx'
 import './dialog.css'
+
+/** Opens a dialog with what is drawn, so that no key is lost, and gives the focus back also where it is taken off the page. */
+export function useModal(onClose: () => void) {
+  const ref = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    const dialog = ref.current
+    dialog?.showModal()
+    return () => dialog?.close()
+  }, [])
+  // One that is gone has told it already.
+  return { ref, onClose: () => ref.current !== null && onClose() }
+}
 
 /** The browser's own dialog: it keeps the focus inside, closes with Esc, and gives the focus back. */
 export function Dialog({
@@ -15,31 +27,28 @@ export function Dialog({
 }: {
   readonly title: string
   readonly size?: 'small' | 'large'
-  /** A click beside it does not close it: what it shows cannot be had again. */
+  /** A click beside it does not close it, as with fields in it: what it shows cannot be had again. */
   readonly isFirm?: boolean
   onClose(): void
   readonly children: ComponentChildren
 }) {
-  const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    element.current?.showModal()
-  }, [])
+  const modal = useModal(onClose)
   return (
     <dialog
-      ref={element}
+      {...modal}
       class="dialog"
       data-size={size}
       aria-label={title}
-      onClose={onClose}
-      onClick={(event) => {
-        // The dialog itself is hit only beside its content.
-        if (event.target === element.current && !isFirm) element.current?.close()
+      onPointerDown={({ target, currentTarget: dialog }) => {
+        // The dialog itself is hit only beside its content. What may have been typed is not lost by that.
+        const isForm = dialog.querySelector('input, textarea, select') !== null
+        if (target === dialog && !isFirm && !isForm) dialog.close()
       }}
     >
       <div class="dialog-content">
         <header class="dialog-head">
           <h2>{title}</h2>
-          <Button look="bare" icon="close" label="Close" onClick={() => element.current?.close()} />
+          <Button look="bare" icon="close" label="Close" onClick={() => modal.ref.current?.close()} />
         </header>
         {children}
       </div>

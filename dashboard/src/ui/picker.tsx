@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { useModal } from './dialog.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import './picker.css'
 
@@ -29,12 +30,10 @@ export function Picker({
   readonly foot?: ComponentChildren
   onClose(): void
 }) {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const modal = useModal(onClose)
   const id = useId()
   const [text, setText] = useState('')
   const [active, setActive] = useState<string | null>(null)
-  // With what is drawn: who types on at once types in here.
-  useLayoutEffect(() => dialog.current?.showModal(), [])
   const choices = choicesFor(text).slice(0, SHOWN_MAX)
   // By its key: what comes in meanwhile must not put another one under Enter.
   const at = Math.max(
@@ -45,7 +44,7 @@ export function Picker({
   const run = (choice: Choice | undefined): void => {
     if (choice === undefined) return
     // First, so that the focus is back before it goes elsewhere.
-    dialog.current?.close()
+    modal.ref.current?.close()
     onClose()
     choice.run()
   }
@@ -58,13 +57,11 @@ export function Picker({
   }
   return (
     <dialog
-      ref={dialog}
+      {...modal}
       class="dialog picker"
       aria-label={label}
-      // It comes late, when the next picker may be open already.
-      onClose={() => dialog.current !== null && onClose()}
-      onClick={(event) => {
-        if (event.target === dialog.current) dialog.current?.close()
+      onClick={({ target, currentTarget: dialog }) => {
+        if (target === dialog) dialog.close()
       }}
     >
       <input
