@@ -60,7 +60,9 @@ export function useChange<Input, Answer>(
       onFault?.(fault)
     }
     // Also after a fault: what is on the screen may be why it was refused.
-    await queries.invalidateQueries()
+    const reading = queries.invalidateQueries()
+    // A refusal is said at once; after a change, its button waits for what has become of it.
+    if (fault === null) await reading
     if (call === calls.current) setEnd({ isPending: false, error: fault })
   }
   return {

@@ -83,7 +83,7 @@ function EditForm<Thing, Draft extends object, Edit>(
   const { kind, draftOf, changesOf, save, newsOf, form, onClose, first } = props
   const [base, setBase] = useState(first)
   const [draft, setDraft] = useState(() => draftOf(first.thing))
-  const [news, setNews] = useState<readonly ComponentChildren[]>([])
+  const [news, setNews] = useState<readonly ComponentChildren[] | null>(null)
   const before = draftOf(base.thing)
   const { edit, count, mistakes = {} } = changesOf(before, draft)
   const change = useChange(
@@ -114,7 +114,7 @@ function EditForm<Thing, Draft extends object, Edit>(
       onSave={() => change.mutate(undefined)}
       onClose={onClose}
     >
-      {base !== first && <News key={base.version} {...{ kind, news }} />}
+      {news !== null && <News key={base.version} {...{ kind, news }} />}
       {form({ draft, mistakes, fault: change.error, onChange: setDraft })}
     </DialogForm>
   )
