@@ -30,6 +30,11 @@ const KINDS: Readonly<Partial<Record<keyof Answers, readonly Kind[]>>> = {
   listSigningSecrets: ['settings'],
 }
 
+/** What is kept up to date: not what a form was opened on, or a long search. */
+export function isLive({ meta }: Pick<Query, 'meta'>): boolean {
+  return meta?.['isLive'] === true
+}
+
 /** In a busy team something changes all the time: it is not read more often than this. */
 const BETWEEN_MS = 3_000
 
@@ -49,9 +54,13 @@ export function createHints(
     if (waiting.size === 0 || isPaused()) return
     const kinds = new Set(waiting)
     waiting.clear()
-    const predicate = ({ queryKey: [name], meta, state }: Query): boolean => {
+    const predicate = (query: Query): boolean => {
+      const {
+        queryKey: [name],
+        state,
+      } = query
       const about = (KINDS[name as keyof Answers] ?? []).filter((kind) => kinds.has(kind))
-      if (meta?.['isLive'] !== true || about.length === 0) return false
+      if (!isLive(query) || about.length === 0) return false
       // It may have been read before the change. To begin again with each hint would never end, so it has another turn.
       if (state.fetchStatus !== 'idle') for (const kind of about) waiting.add(kind)
       return true

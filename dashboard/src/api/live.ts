@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
 import { BASE, requestHeaders } from './client.ts'
 import { createEventParser, type ServerEvent } from './event-parser.ts'
-import { createHints, HINT_KINDS } from './hints.ts'
+import { createHints, HINT_KINDS, isLive } from './hints.ts'
 
 /**
  * opening: nothing is known yet · live: the server says what changes · polling: it does not, and what is shown is read again
@@ -131,7 +131,8 @@ class Follower {
     if (this.#stream !== stream) return
     this.#stream = null
     // What is read now also finds out whether the session has ended.
-    if (live.state !== 'polling') void this.#queries.invalidateQueries({}, { cancelRefetch: false })
+    if (live.state !== 'polling')
+      void this.#queries.invalidateQueries({ predicate: isLive }, { cancelRefetch: false })
     setLive({ state: 'polling', figures: null })
     const waitMs = Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** this.#failures)
     this.#failures += 1

@@ -86,6 +86,8 @@ export function usePages<Name extends ListName>(
     getNextPageParam: (page: Answers[Name]) => (page as { next_cursor: string | null }).next_cursor,
     enabled: useMayRead(name) && isWanted,
     ...useWhileLive(isLive, everyMs),
+    // A long search is made again by a click alone.
+    ...(!isLive && { refetchOnWindowFocus: false }),
     placeholderData: keepPreviousData,
   })
 }

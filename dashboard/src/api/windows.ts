@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { MaintenanceWindow } from '../../../clients/typescript/src/client.ts'
+import { liveState } from './live.ts'
 import { useMay } from './me.ts'
 import { useRead } from './reads.ts'
 
@@ -16,7 +17,7 @@ export function useWindows() {
   useEffect(() => {
     const waitMs = nextEdgeMs(data?.windows ?? []) - Date.now()
     const timer = setTimeout(
-      () => void refetch(),
+      () => liveState() !== 'paused' && void refetch(),
       Math.min(LATEST_MS, Math.max(SOONEST_MS, waitMs + SOONEST_MS / 10)),
     )
     return () => clearTimeout(timer)

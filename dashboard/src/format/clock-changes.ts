@@ -62,6 +62,13 @@ export function weekdayOf(day: string): string {
   return WEEKDAYS[new Date(`${day}T00:00Z`).getUTCDay()] ?? ''
 }
 
+/** The first day of the week of a day. */
+export function mondayOf(day: string): string {
+  const date = new Date(`${day}T00:00Z`)
+  date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7))
+  return date.toISOString().slice(0, 10)
+}
+
 /** Such as `Sun 03-28 03:00`, and `Sun 2027-03-28 03:00` of another year than that of `nowMs`. */
 export function formatDayTime(atMs: number, nowMs: number, zone: string): string {
   const [stamp, now] = [atMs, nowMs].map((ms) => formatStamp(ms, zone).slice(0, 16)) as [string, string]

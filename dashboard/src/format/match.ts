@@ -20,3 +20,8 @@ export function matching<Item>(
   })
   return found.toSorted((one, other) => one.rank - other.rank).map(({ item }) => item)
 }
+
+/** Whether a name can be typed as it is read: it is not too long, has no more than one space at a time, and no odd character. */
+export function isTypable(name: string): boolean {
+  return name.length <= 60 && /^[!-~]+(?: [!-~]+)*$/.test(name)
+}

@@ -41,6 +41,15 @@ export function Button({ look = 'plain', icon, label, children, ...rest }: Butto
   )
 }
 
+/** A button that looks like a link: it changes what is shown. */
+export function TextButton({ onClick, children }: { onClick(): void; readonly children: ComponentChildren }) {
+  return (
+    <button type="button" class="link" onClick={onClick}>
+      {children}
+    </button>
+  )
+}
+
 /** A link that looks like a button: it leads to another page. */
 export function LinkButton({
   look = 'plain',

@@ -1,4 +1,5 @@
 import './chips.css'
+import { TextButton } from './button.tsx'
 import { Icon } from './icon.tsx'
 
 export interface Chip {
@@ -36,9 +37,7 @@ export function Chips({
       ))}
       {onClear !== undefined && (
         <li>
-          <button type="button" class="link" onClick={onClear}>
-            Clear
-          </button>
+          <TextButton onClick={onClear}>Clear</TextButton>
         </li>
       )}
     </ul>

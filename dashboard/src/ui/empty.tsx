@@ -1,3 +1,4 @@
+import type { UseQueryResult } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import './empty.css'
 import { Button } from './button.tsx'
@@ -49,3 +50,11 @@ export function Loading({ what }: { readonly what: string }) {
     </div>
   )
 }
+
+/** Where something is read: that it is read for the first time, or why it cannot be. */
+export function Reading({ query, what }: { readonly query: Query; readonly what: string }) {
+  if (query.isPending) return <Loading what={what} />
+  return query.isError ? <Fault fault={query.error} onRetry={() => void query.refetch()} /> : null
+}
+
+type Query = Pick<UseQueryResult, 'isPending' | 'isError' | 'error' | 'refetch'>

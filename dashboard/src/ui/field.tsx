@@ -84,6 +84,8 @@ export function TextField({ label, hint, mistakes, ...input }: TextFieldProps) {
             {...tied}
             class={input.isMono === true ? 'mono' : undefined}
             type={input.type ?? 'text'}
+            // Whole or not is the server's to judge: the browser would not say why it sends nothing.
+            step={input.type === 'number' ? 'any' : undefined}
             value={input.value}
             placeholder={input.placeholder}
             required={input.isRequired ?? false}

@@ -1,6 +1,7 @@
 import { useRead } from '../api/reads.ts'
 import type { ManagedBy } from '../../../clients/typescript/src/client.ts'
 import { Badge } from './badge.tsx'
+import { TextButton } from './button.tsx'
 import { Code } from './code.tsx'
 import { Dialog } from './dialog.tsx'
 import { Loading, Fault } from './empty.tsx'
@@ -18,9 +19,7 @@ export function ManagedNote({ by, onShow }: { readonly by: ManagedBy; onShow(): 
   return (
     <Notice icon="git" tone="plain">
       {whyNoEdit(by) ?? 'It was applied with kubectl: the next apply overwrites what is changed here.'}{' '}
-      <button type="button" class="link" onClick={onShow}>
-        Show it as YAML
-      </button>
+      <TextButton onClick={onShow}>Show it as YAML</TextButton>
     </Notice>
   )
 }

@@ -48,6 +48,8 @@ export function SteadyRows<Row>({
           onClick={() => {
             shown.current = { scope, rows: latest }
             setShownAt(Date.now())
+            // This button goes, and not every browser says that the focus went with it.
+            setIsFocused(false)
           }}
         >
           {plural(news, `new ${what}`)} – show

@@ -4,10 +4,10 @@ import { useMay } from '../../api/me.ts'
 import { usePages, useRead } from '../../api/reads.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { ActionBar } from '../../ui/action-bar.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, TextButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
 import { useChoice } from '../../ui/choice.ts'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { Empty, Reading } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
@@ -55,8 +55,7 @@ export function AlertList() {
         onClear={onClear}
       />
       <Panel isFlush>
-        {alerts.isPending && <Loading what="alerts" />}
-        {alerts.isError && <Fault fault={alerts.error} onRetry={() => void alerts.refetch()} />}
+        <Reading query={alerts} what="alerts" />
         {alerts.isSuccess && rows.length === 0 && (
           <NoAlerts isFiltered={chips.length > 0} isEnd={!alerts.hasNextPage} onClear={onClear} />
         )}
@@ -65,7 +64,7 @@ export function AlertList() {
             latest={rows}
             keyOf={({ id }) => id}
             scope={`${scope} ${alerts.data?.pages.length ?? 0} ${alerts.isPlaceholderData}`}
-            isHeld={choice.chosen.size > 0}
+            isHeld={chosen.length > 0}
             what="alert"
           >
             {(shown) => (
@@ -153,13 +152,7 @@ function Chosen({
     <ActionBar
       text={all === null ? `${what} chosen` : 'All alerts that match'}
       onClear={onClear}
-      more={
-        onAll !== undefined && (
-          <button type="button" class="link" onClick={onAll}>
-            Choose all that match
-          </button>
-        )
-      }
+      more={onAll !== undefined && <TextButton onClick={onAll}>Choose all that match</TextButton>}
     >
       <Button
         icon="check"
@@ -197,9 +190,7 @@ function NoAlerts({
   }
   return (
     <Empty icon="filter" title={isEnd ? 'No alert matches these filters' : 'None so far'}>
-      <button type="button" class="link" onClick={onClear}>
-        Clear the filters
-      </button>
+      <TextButton onClick={onClear}>Clear the filters</TextButton>
     </Empty>
   )
 }

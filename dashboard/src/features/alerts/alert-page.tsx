@@ -27,7 +27,7 @@ export function AlertPage() {
   const { params } = useRoute()
   const read = useRead('readAlert', { alert_id: params['alert_id'] ?? '' })
   const alert = read.data
-  if (alert !== undefined && !read.isPlaceholderData) return <Shown alert={alert} />
+  if (alert !== undefined && !read.isPlaceholderData && !isAbsent(read.error)) return <Shown alert={alert} />
   return (
     <Page title="Alert" crumbs={CRUMBS}>
       {!read.isError && <Loading what="the alert" />}

@@ -1,7 +1,8 @@
 import { usePages } from '../../api/reads.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
+import { TextButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { Empty, Reading } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
@@ -25,8 +26,7 @@ export function AuditLog() {
       <FilterBar values={values} onChange={set} />
       <Chips chips={chips} onRemove={(name) => set({ [name]: null })} onClear={() => clear()} />
       <Panel isFlush>
-        {records.isPending && <Loading what="the audit log" />}
-        {records.isError && <Fault fault={records.error} onRetry={() => void records.refetch()} />}
+        <Reading query={records} what="the audit log" />
         {records.isSuccess && all.length === 0 && (
           <None isFiltered={chips.length > 0} isEnd={!records.hasNextPage} onClear={() => clear()} />
         )}
@@ -64,11 +64,7 @@ function None({
   }
   return (
     <Empty icon="filter" title={isEnd ? 'No change matches these filters' : 'None so far'}>
-      {isFiltered && (
-        <button type="button" class="link" onClick={onClear}>
-          Clear the filters
-        </button>
-      )}
+      {isFiltered && <TextButton onClick={onClear}>Clear the filters</TextButton>}
     </Empty>
   )
 }

@@ -4,6 +4,7 @@ import type { Bulk, BulkAction, BulkCreate } from '../../../../clients/typescrip
 import { useChange } from '../../api/changes.ts'
 import { at } from '../../app/paths.ts'
 import { type FilterValues, chipsOf } from '../../format/job-filter.ts'
+import { isTypable } from '../../format/match.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
 import { Chips } from '../../ui/chips.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
@@ -89,7 +90,8 @@ function amount(count: number, isAtLeast: boolean): string {
 /** What has to be typed before dead letters are lost. */
 function typedFor(target: BulkTarget): string {
   const values: FilterValues = target.kind === 'ids' ? {} : target.values
-  return values['queue'] ?? values['host'] ?? 'purge'
+  const name = values['queue'] ?? values['host'] ?? ''
+  return isTypable(name) ? name : 'purge'
 }
 
 function sayBegun({ id, action, matched, is_at_least: isAtLeast }: Bulk): void {

@@ -7,7 +7,7 @@ import { useMay } from '../../api/me.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { chipsOf, valuesOf } from '../../format/job-filter.ts'
-import { formatCount, plural } from '../../format/numbers.ts'
+import { capital, formatCount, plural } from '../../format/numbers.ts'
 import { formatDuration } from '../../format/times.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
@@ -31,7 +31,7 @@ export function BulkPage() {
   const read = useRead('readBulk', { bulk_id: id }, { everyMs: isRunning ? RUNNING_MS : OVER_MS })
   const bulk = read.data
   if (bulk !== undefined && isOver(bulk) === isRunning) setIsRunning(!isOver(bulk))
-  if (bulk === undefined) {
+  if (bulk === undefined || isAbsent(read.error)) {
     return (
       <Page title="Bulk action" crumbs={CRUMBS}>
         {read.isPending && <Loading what="the bulk action" />}
@@ -99,10 +99,6 @@ function Figures({ bulk }: { readonly bulk: Bulk }) {
       </Figure>
     </div>
   )
-}
-
-function capital(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 }
 
 function Asked({ bulk }: { readonly bulk: Bulk }) {

@@ -6,7 +6,7 @@ import { useMay } from '../../api/me.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { plural } from '../../format/numbers.ts'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { Empty, Fault, Loading, Reading } from '../../ui/empty.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { useNow } from '../../ui/time.tsx'
 import { JobBadge } from '../jobs/job-badge.tsx'
@@ -58,7 +58,7 @@ function Chain({ job }: { readonly job: Job }) {
   const shown = chosen ?? newest?.job_id ?? job.job_id
   const told = job.chain[0] ?? job
   const span = spanOf(job, nowMs)
-  const attempt = useRead('readJob', { job_id: shown })
+  const attempt = useRead('readJob', { job_id: String(shown) })
   const calls = useCalls(job.chain)
   const record = attempt.data?.job_id === shown ? attempt.data : undefined
   const call = record?.calls.at(-1) ?? null
@@ -85,7 +85,7 @@ function Chain({ job }: { readonly job: Job }) {
       </Panel>
       <Panel title={`Attempt ${attemptOf(job.chain, shown)}`}>
         {record === undefined ? (
-          <Loading what="the attempt" />
+          <Reading query={attempt} what="the attempt" />
         ) : (
           <div class="stack">
             <Phases phases={phasesOf(record, call, nowMs)} />

@@ -5,9 +5,9 @@ import { usePages } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, TextButton } from '../../ui/button.tsx'
 import { ChoiceBar } from '../../ui/choice-bar.tsx'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { Empty, Reading } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -40,14 +40,11 @@ export function CronList() {
         title={crons.hasNextPage ? `The first ${plural(all.length, 'cron')}` : plural(all.length, 'cron')}
         actions={<Filters values={values} crons={all} onChange={set} />}
       >
-        {crons.isPending && <Loading what="crons" />}
-        {crons.isError && <Fault fault={crons.error} onRetry={() => void crons.refetch()} />}
+        <Reading query={crons} what="crons" />
         {crons.isSuccess && all.length === 0 && <NoCrons />}
         {all.length > 0 && shown.length === 0 && (
           <Empty icon="filter" title="No cron matches">
-            <button type="button" class="link" onClick={() => clear()}>
-              Show all crons
-            </button>
+            <TextButton onClick={() => clear()}>Show all crons</TextButton>
           </Empty>
         )}
         {shown.length > 0 && (

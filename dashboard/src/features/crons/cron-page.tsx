@@ -9,7 +9,7 @@ import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
 import { Figure, Page, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
 import { formatSeconds } from '../../format/times.ts'
-import { formatCount } from '../../format/numbers.ts'
+import { capital, formatCount } from '../../format/numbers.ts'
 import { CronButtons } from './cron-actions.tsx'
 import { EditCronDialog } from './form/cron-dialog.tsx'
 import { CronSettings } from './cron-settings.tsx'
@@ -32,7 +32,7 @@ export function CronPage() {
   const cron = read.data
   const [opened, setOpened] = useState<'editor' | 'manifest' | null>(null)
   const close = (): void => setOpened(null)
-  if (cron === undefined || String(cron.id) !== id) {
+  if (cron === undefined || String(cron.id) !== id || isAbsent(read.error)) {
     return (
       <Page title="Cron" crumbs={CRUMBS}>
         {!read.isError && <Loading what="the cron" />}
@@ -141,8 +141,4 @@ function Figures({ cron }: { readonly cron: Cron }) {
       </Figure>
     </div>
   )
-}
-
-function capital(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 }

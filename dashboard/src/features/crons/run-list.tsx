@@ -3,6 +3,7 @@ import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { plural } from '../../format/numbers.ts'
 import { formatStamp } from '../../format/times.ts'
+import { TextButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Panel } from '../../ui/page.tsx'
@@ -82,9 +83,7 @@ function noteOf({ result, ticks, is_manual: isManual, cause }: CronRun): string 
 function NoRuns({ isFiltered, onClear }: { readonly isFiltered: boolean; onClear(): void }) {
   return isFiltered ? (
     <Empty icon="filter" title="No record of this time is left">
-      <button type="button" class="link" onClick={onClear}>
-        Show all records
-      </button>
+      <TextButton onClick={onClear}>Show all records</TextButton>
     </Empty>
   ) : (
     <Empty icon="cron" title="It has not run yet">

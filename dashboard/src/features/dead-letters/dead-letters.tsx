@@ -6,9 +6,9 @@ import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { chipsOf, filterOf, type FilterValues } from '../../format/job-filter.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
-import { Button, LinkButton } from '../../ui/button.tsx'
+import { Button, LinkButton, TextButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { Empty, Reading } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Figure, Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
@@ -59,8 +59,7 @@ export function DeadLetters() {
       <Chips chips={chips} onRemove={(name) => set({ [name]: null })} onClear={() => clear()} />
       {all.length > 0 && <Summary groups={all} isMore={groups.hasNextPage} />}
       <Panel isFlush>
-        {groups.isPending && <Loading what="dead letters" />}
-        {groups.isError && <Fault fault={groups.error} onRetry={() => void groups.refetch()} />}
+        <Reading query={groups} what="dead letters" />
         {groups.isSuccess && all.length === 0 && (
           <NoDeadLetters isFiltered={chips.length > 0} isEnd={!groups.hasNextPage} onClear={() => clear()} />
         )}
@@ -143,11 +142,7 @@ function NoDeadLetters({
   }
   return (
     <Empty icon="filter" title={isEnd ? 'No dead letter matches these filters' : 'None so far'}>
-      {isFiltered && (
-        <button type="button" class="link" onClick={onClear}>
-          Clear the filters
-        </button>
-      )}
+      {isFiltered && <TextButton onClick={onClear}>Clear the filters</TextButton>}
     </Empty>
   )
 }

@@ -3,9 +3,10 @@ import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { chipsOf, type FilterValues } from '../../format/job-filter.ts'
 import { formatCount } from '../../format/numbers.ts'
+import { TextButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
 import { useChoice } from '../../ui/choice.ts'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { Empty, Reading } from '../../ui/empty.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
 import { useZone } from '../../ui/time.tsx'
@@ -55,8 +56,7 @@ function Listed({
     <>
       <p class="soft list-order">{orderText(values)}</p>
       <Panel isFlush>
-        {jobs.isPending && <Loading what="jobs" />}
-        {jobs.isError && <Fault fault={jobs.error} onRetry={() => void jobs.refetch()} />}
+        <Reading query={jobs} what="jobs" />
         {jobs.isSuccess && rows.length === 0 && (
           <NoJobs {...{ isFiltered, searched, onClear }} isEnd={!jobs.hasNextPage} />
         )}
@@ -65,7 +65,7 @@ function Listed({
             latest={rows}
             keyOf={({ job_id: id }) => id}
             scope={list.scope}
-            isHeld={choice.chosen.size > 0}
+            isHeld={chosenRows.length > 0}
             what="job"
           >
             {(shown) => (
@@ -97,9 +97,7 @@ function Refused({ onClear }: { onClear(): void }) {
   return (
     <Empty icon="search" title="Your role does not search in text">
       <p>It does not see payloads, and what is found would tell what they hold.</p>
-      <button type="button" class="link" onClick={onClear}>
-        Take the text out of the filters
-      </button>
+      <TextButton onClick={onClear}>Take the text out of the filters</TextButton>
     </Empty>
   )
 }
@@ -131,9 +129,7 @@ function NoJobs({
           Searched {formatCount(searched)} records{isEnd ? ', to the end' : ''}.
         </p>
       )}
-      <button type="button" class="link" onClick={onClear}>
-        Clear the filters
-      </button>
+      <TextButton onClick={onClear}>Clear the filters</TextButton>
     </Empty>
   )
 }

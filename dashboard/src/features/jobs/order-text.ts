@@ -1,10 +1,11 @@
+import { capital } from '../../format/numbers.ts'
 import type { FilterValues } from '../../format/job-filter.ts'
 
 /** In which order the API lists what is asked for. */
 export function orderText({ queue, status }: FilterValues): string {
   const within = orderWithin(status)
   if (queue === undefined) return `By the names of their queues; in each ${within}.`
-  return `${within.slice(0, 1).toUpperCase()}${within.slice(1)}.`
+  return `${capital(within)}.`
 }
 
 function orderWithin(status: string | undefined): string {

@@ -4,7 +4,7 @@ import { useMay } from '../../api/me.ts'
 import { ACTIONS, type BulkTarget } from '../../format/bulk-actions.ts'
 import type { FilterValues } from '../../format/job-filter.ts'
 import { plural } from '../../format/numbers.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, TextButton } from '../../ui/button.tsx'
 import { ActionBar } from '../../ui/action-bar.tsx'
 import { BulkDialog } from '../bulk/bulk-dialog.tsx'
 import { actionsOfStatus, possibleActions } from './possible-actions.ts'
@@ -42,13 +42,7 @@ export function SelectionBar({
     <ActionBar
       text={isAll ? 'All jobs that match' : `${plural(jobs.length, 'job')} chosen`}
       onClear={onClear}
-      more={
-        onAll !== undefined && (
-          <button type="button" class="link" onClick={onAll}>
-            Choose all that match
-          </button>
-        )
-      }
+      more={onAll !== undefined && <TextButton onClick={onAll}>Choose all that match</TextButton>}
     >
       {offers.map((offer) => (
         <Button

@@ -1,5 +1,5 @@
 import type { WindowCalendar } from '../../../../clients/typescript/src/client.ts'
-import { weekdayOf } from '../../format/clock-changes.ts'
+import { mondayOf, weekdayOf } from '../../format/clock-changes.ts'
 import { fromLocalInput } from '../../format/local-input.ts'
 import { formatStamp } from '../../format/times.ts'
 
@@ -97,10 +97,6 @@ export function dateOf(atMs: number, zone: string): string {
 
 function startOf(date: string, zone: string): number {
   return Date.parse(fromLocalInput(`${date}T00:00`, zone) ?? '')
-}
-
-function mondayOf(date: string): string {
-  return added(date, -((new Date(`${date}T00:00Z`).getUTCDay() + 6) % 7))
 }
 
 function added(date: string, days: number): string {

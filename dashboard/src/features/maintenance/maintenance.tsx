@@ -4,7 +4,7 @@ import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { plural } from '../../format/numbers.ts'
 import { LinkButton } from '../../ui/button.tsx'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { Empty, Reading } from '../../ui/empty.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { Calendar } from './calendar.tsx'
 import { EditWindow, NewWindow } from './window-dialog.tsx'
@@ -29,8 +29,7 @@ export function Maintenance() {
         )
       }
     >
-      {windows.isPending && <Loading what="maintenance windows" />}
-      {windows.isError && <Fault fault={windows.error} onRetry={() => void windows.refetch()} />}
+      <Reading query={windows} what="maintenance windows" />
       {windows.isSuccess && all.length === 0 && (
         <Panel>
           <Empty icon="window" title="No maintenance windows">

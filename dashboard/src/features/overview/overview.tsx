@@ -3,20 +3,16 @@ import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { formatCompact, formatCount, formatShare, plural } from '../../format/numbers.ts'
 import { formatDuration } from '../../format/times.ts'
-import { Fault, Loading } from '../../ui/empty.tsx'
+import { Reading } from '../../ui/empty.tsx'
 import { Figure, Page } from '../../ui/page.tsx'
 import { useNow } from '../../ui/time.tsx'
 // The charts are shown here and on the page of a queue.
 import { Charts } from '../statistics/charts.tsx'
 import { RangeChoice, useRange } from '../statistics/range-choice.tsx'
 import { type Range, sinceOf } from '../statistics/ranges.ts'
-import { type Summary, summaryOf } from '../statistics/summary.ts'
+import { type Summary, summaryOf, toneOfAge } from '../statistics/summary.ts'
 import { Attention } from './attention.tsx'
 import { FirstJob, FirstJobLanded, useFirstJob } from './first-job.tsx'
-
-/** A ready job that waits so long is worth a look, and so long a fault. */
-const LATE_SECONDS = 10
-const TOO_LATE_SECONDS = 60
 
 export function Overview() {
   const range = useRange()
@@ -33,11 +29,10 @@ export function Overview() {
   return (
     <Page title="Overview" actions={<RangeChoice />}>
       {first.landed !== null && <FirstJobLanded job={first.landed} />}
-      {statistics.isPending && <Loading what="the statistics" />}
-      {statistics.isError && <Fault fault={statistics.error} onRetry={() => void statistics.refetch()} />}
+      <Reading query={statistics} what="the statistics" />
       {statistics.data !== undefined && (
         <>
-          <Figures summary={summaryOf(statistics.data.points, statistics.data.step)} range={range} />
+          <Figures summary={summaryOf(statistics.data.points, statistics.data.step)} {...{ range, since }} />
           <Attention />
           <Charts statistics={statistics.data} />
         </>
@@ -46,7 +41,13 @@ export function Overview() {
   )
 }
 
-function Figures({ summary, range }: { readonly summary: Summary; readonly range: Range }) {
+interface FiguresProps {
+  readonly summary: Summary
+  readonly range: Range
+  readonly since: string
+}
+
+function Figures({ summary, range, since }: FiguresProps) {
   const team = useRead('readTeam', {})
   const { ended, failed, dead } = summary
   // Statistics have it once a minute.
@@ -57,7 +58,7 @@ function Figures({ summary, range }: { readonly summary: Summary; readonly range
       <Figure
         name="Oldest ready job"
         note={oldest === null ? 'No job is ready' : 'It could start now'}
-        tone={toneOf(oldest)}
+        tone={toneOfAge(oldest)}
       >
         {oldest === null ? 'None' : oldest === 0 ? '< 1 s' : formatDuration(oldest * 1_000)}
       </Figure>
@@ -68,7 +69,7 @@ function Figures({ summary, range }: { readonly summary: Summary; readonly range
         name="Failure rate"
         note={`${formatCount(failed)} of ${formatCount(ended)} failed`}
         tone={failed === 0 ? 'good' : failed / ended > 0.05 ? 'bad' : 'warn'}
-        href={at('/jobs', { status: 'failed' })}
+        href={at('/jobs', { status: 'failed', ended_after: since })}
       >
         {formatShare(failed, ended) ?? '–'}
       </Figure>
@@ -92,11 +93,6 @@ function Figures({ summary, range }: { readonly summary: Summary; readonly range
       </Figure>
     </div>
   )
-}
-
-function toneOf(oldest: number | null): 'good' | 'warn' | 'bad' {
-  if (oldest === null || oldest < LATE_SECONDS) return 'good'
-  return oldest < TOO_LATE_SECONDS ? 'warn' : 'bad'
 }
 
 function formatRate(perSecond: number): string {

@@ -10,11 +10,8 @@ import { useNow } from '../../ui/time.tsx'
 import { Charts } from '../statistics/charts.tsx'
 import { RangeChoice, useRange } from '../statistics/range-choice.tsx'
 import { sinceOf } from '../statistics/ranges.ts'
-import { summaryOf } from '../statistics/summary.ts'
+import { summaryOf, toneOfAge } from '../statistics/summary.ts'
 
-/** A ready job that waits so long is worth a look, and so long a fault. */
-const LATE_SECONDS = 10
-const TOO_LATE_SECONDS = 60
 const MINUTE_MS = 60_000
 
 /** What is in a queue now; each figure leads to the jobs that it counts. */
@@ -61,7 +58,7 @@ export function LiveFigures({
       <Figure
         name="Oldest ready job"
         note={oldest === null ? 'No job waits' : 'Since it was due'}
-        {...(queue.is_active && oldest !== null && { tone: toneOf(oldest) })}
+        {...(queue.is_active && oldest !== null && { tone: toneOfAge(oldest) })}
       >
         {oldest === null ? '–' : oldest === 0 ? '< 1 s' : formatDuration(oldest * 1_000)}
       </Figure>
@@ -75,11 +72,6 @@ export function LiveFigures({
       </Figure>
     </div>
   )
-}
-
-function toneOf(oldest: number): 'good' | 'warn' | 'bad' {
-  if (oldest < LATE_SECONDS) return 'good'
-  return oldest < TOO_LATE_SECONDS ? 'warn' : 'bad'
 }
 
 /** What happened in a queue over the range of the address. */

@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { Queue } from '../../../../clients/typescript/src/client.ts'
+import { useMay } from '../../api/me.ts'
 import { usePages } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { TextButton } from '../../ui/button.tsx'
+import { Empty, Reading } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
@@ -34,14 +36,11 @@ export function QueueList() {
           </div>
         }
       >
-        {queues.isPending && <Loading what="queues" />}
-        {queues.isError && <Fault fault={queues.error} onRetry={() => void queues.refetch()} />}
+        <Reading query={queues} what="queues" />
         {queues.isSuccess && all.length === 0 && <NoQueues />}
         {all.length > 0 && shown.length === 0 && (
-          <Empty icon="filter" title={`No name contains “${sought}”`}>
-            <button type="button" class="link" onClick={() => setSought('')}>
-              Show all queues
-            </button>
+          <Empty icon="filter" title={`No name ${queues.hasNextPage ? 'so far ' : ''}contains “${sought}”`}>
+            <TextButton onClick={() => setSought('')}>Show all queues</TextButton>
           </Empty>
         )}
         {shown.length > 0 && (
@@ -94,10 +93,11 @@ const COLUMNS: ReadonlyArray<Column<Queue>> = [
 ]
 
 function NoQueues() {
+  const mayPush = useMay('push')
   return (
     <Empty icon="queue" title="No queues yet">
       <p>A queue is made by the first job that is pushed to it, or by an HttpQueue resource.</p>
-      <a href={at('/send')}>Send a first job</a>
+      {mayPush && <a href={at('/send')}>Send a first job</a>}
     </Empty>
   )
 }

@@ -2,6 +2,7 @@ import { useLocation } from 'preact-iso'
 import type { Queue } from '../../../../clients/typescript/src/client.ts'
 import { useChange } from '../../api/changes.ts'
 import { at } from '../../app/paths.ts'
+import { isTypable } from '../../format/match.ts'
 import { plural } from '../../format/numbers.ts'
 import { Confirm } from '../../ui/dialog.tsx'
 import { managerText } from '../../ui/managed-text.ts'
@@ -12,9 +13,9 @@ interface RemovalProps {
   onClose(): void
 }
 
-/** What has to be typed: the name, unless it is too long for that or has characters that no keyboard has. */
+/** What has to be typed. */
 function typedFor({ name, queue_id: id }: Queue): string {
-  return /^[\x20-\x7E]{1,60}$/.test(name) ? name : `queue ${id}`
+  return isTypable(name) ? name : `queue ${id}`
 }
 
 /** Asks before all dead letters of a queue are removed for good. */

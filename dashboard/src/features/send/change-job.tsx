@@ -7,7 +7,7 @@ import { useMay } from '../../api/me.ts'
 import { at } from '../../app/paths.ts'
 import { plural } from '../../format/numbers.ts'
 import { Dialog, DialogForm } from '../../ui/dialog.tsx'
-import { Fault, Loading } from '../../ui/empty.tsx'
+import { Reading } from '../../ui/empty.tsx'
 import { draftOfJob } from './draft-reading.ts'
 import { changeOf } from './job-change.ts'
 import { bodyOf, fieldsOf, type JobDraft } from './job-draft.ts'
@@ -32,8 +32,7 @@ export function ChangeJob(props: ChangeJobProps) {
   const read = useJobText(jobId)
   return (
     <Dialog title={`${TEXTS[kind].title}: job ${jobId}`} size="large" onClose={onClose}>
-      {read.isPending && <Loading what="the job" />}
-      {read.isError && <Fault fault={read.error} onRetry={() => void read.refetch()} />}
+      <Reading query={read} what="the job" />
       {read.data !== undefined && <ChangeForm {...props} initial={initialOf(kind, read.data)} />}
     </Dialog>
   )

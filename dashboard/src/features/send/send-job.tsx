@@ -7,7 +7,7 @@ import { ECHO_AT } from '../../api/page.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { at } from '../../app/paths.ts'
 import { pushCommandOf } from '../../format/curl.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, TextButton } from '../../ui/button.tsx'
 import { FormFault } from '../../ui/dialog.tsx'
 import { Code } from '../../ui/code.tsx'
 import { Empty, Fault } from '../../ui/empty.tsx'
@@ -138,9 +138,7 @@ function FillFrom({ onFill }: { onFill(jobId: string): void }) {
 function EchoOffer({ draft, setDraft }: EditorProps) {
   if (ECHO_AT === null) return <>http or https, at most 2,048 characters.</>
   const offer = (label: string, url: string) => (
-    <button type="button" class="link" onClick={() => setDraft({ ...draft, url })}>
-      {label}
-    </button>
+    <TextButton onClick={() => setDraft({ ...draft, url })}>{label}</TextButton>
   )
   return (
     <>

@@ -30,3 +30,13 @@ export function summaryOf(points: readonly StatisticsPoint[], step: number): Sum
     oldestReadySeconds: last?.oldest_ready_seconds ?? before?.oldest_ready_seconds ?? null,
   }
 }
+
+/** A ready job that waits so long is worth a look, and so long a fault. */
+const LATE_SECONDS = 10
+const TOO_LATE_SECONDS = 60
+
+/** Of the age of the oldest ready job; null = there is none. */
+export function toneOfAge(seconds: number | null): 'good' | 'warn' | 'bad' {
+  if (seconds === null || seconds < LATE_SECONDS) return 'good'
+  return seconds < TOO_LATE_SECONDS ? 'warn' : 'bad'
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { matching, rankOf } from '../../../../dashboard/src/format/match.ts'
+import { isTypable, matching, rankOf } from '../../../../dashboard/src/format/match.ts'
 
 describe('how well a name fits what was typed', () => {
   test.each([
@@ -21,4 +21,16 @@ describe('how well a name fits what was typed', () => {
       ...['Jobs', 'jobs-done', 'my-jobs', 'the jobs b', 'the jobs a', 'ajobs'],
     ])
   })
+})
+
+test.each([
+  ['emails', true],
+  ['Weekly e-mails', true],
+  ['two  spaces', false],
+  ['a space at the end ', false],
+  ['größe', false],
+  ['', false],
+  ['long'.repeat(16), false],
+])('whether %j can be typed: %j', (name, can) => {
+  expect(isTypable(name)).toBe(can)
 })

@@ -1,5 +1,5 @@
 import type { CronRun } from '../../../../../clients/typescript/src/client.ts'
-import { weekdayOf } from '../../../format/clock-changes.ts'
+import { mondayOf, weekdayOf } from '../../../format/clock-changes.ts'
 import { formatStamp } from '../../../format/times.ts'
 
 export interface HeatCell {
@@ -76,12 +76,6 @@ const LAYOUTS: readonly Layout[] = [
     columnLabel: (key) => key,
   },
 ]
-
-function mondayOf(day: string): string {
-  const date = new Date(`${day}T00:00Z`)
-  date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7))
-  return date.toISOString().slice(0, 10)
-}
 
 /** The records of runs by hours and minutes, days and hours, weeks and weekdays, or years and months, as they lie apart. */
 export function heatMapOf(runs: readonly CronRun[], zone: string): HeatMap | null {
