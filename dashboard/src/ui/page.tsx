@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import './page.css'
 
-interface Crumb {
+export interface Crumb {
   readonly label: string
   readonly href: string
 }

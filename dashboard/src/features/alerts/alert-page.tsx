@@ -8,11 +8,11 @@ import { at } from '../../app/paths.ts'
 import { plural } from '../../format/numbers.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Fact, Facts, Page, Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { Unread } from '../../ui/unread.tsx'
 import type { Tone } from '../../ui/tone.ts'
 import { AlertBadge } from './alert-badge.tsx'
 import { useMarkRead } from './alert-changes.ts'
@@ -20,7 +20,7 @@ import { headlineOf, jobsOf, REASONS, subjectOf } from './alert-text.ts'
 import { useMuteItems } from './mute.tsx'
 import { Removal } from './removal.tsx'
 
-const CRUMBS = [{ label: 'Alerts', href: at('/alerts') }]
+const ALL = { label: 'Alerts', href: at('/alerts') }
 
 /** One alert: what it is about, since when, and which channels were told. */
 export function AlertPage() {
@@ -29,18 +29,13 @@ export function AlertPage() {
   const alert = read.data
   if (alert !== undefined && !read.isPlaceholderData && !isAbsent(read.error)) return <Shown alert={alert} />
   return (
-    <Page title="Alert" crumbs={CRUMBS}>
-      {!read.isError && <Loading what="the alert" />}
-      {isAbsent(read.error) && (
-        <Empty icon="alert" title="There is no such alert">
-          <p>They are kept for 30 days, unless somebody deletes them.</p>
-          <a href={at('/alerts')}>To those that are there</a>
-        </Empty>
-      )}
-      {read.isError && !isAbsent(read.error) && (
-        <Fault fault={read.error} onRetry={() => void read.refetch()} />
-      )}
-    </Page>
+    <Unread
+      query={read}
+      what="alert"
+      icon="alert"
+      all={ALL}
+      why="They are kept for 30 days, unless somebody deletes them."
+    />
   )
 }
 
@@ -49,7 +44,7 @@ function Shown({ alert }: { readonly alert: Alert }) {
   return (
     <Page
       title={`${headlineOf(alert)} · ${subjectOf(alert.resource)}`}
-      crumbs={CRUMBS}
+      crumbs={[ALL]}
       state={
         <>
           <AlertBadge type={type} />

@@ -12,15 +12,15 @@ import { formatDuration } from '../../format/times.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { Fact, Facts, Figure, Page, Panel } from '../../ui/page.tsx'
+import { Unread } from '../../ui/unread.tsx'
 import { Time, useNow, useZone } from '../../ui/time.tsx'
 import { ACTIONS } from '../../format/bulk-actions.ts'
 import { BulkBadge, isOver } from './bulk-state.tsx'
 import { Failures } from './failures.tsx'
 import { Progress } from './progress.tsx'
 
-const CRUMBS = [{ label: 'Bulk actions', href: at('/bulk') }]
+const ALL = { label: 'Bulk actions', href: at('/bulk') }
 const RUNNING_MS = 1_000
 const OVER_MS = 60_000
 
@@ -33,24 +33,19 @@ export function BulkPage() {
   if (bulk !== undefined && isOver(bulk) === isRunning) setIsRunning(!isOver(bulk))
   if (bulk === undefined || isAbsent(read.error)) {
     return (
-      <Page title="Bulk action" crumbs={CRUMBS}>
-        {read.isPending && <Loading what="the bulk action" />}
-        {isAbsent(read.error) && (
-          <Empty icon="bulk" title="There is no such bulk action">
-            <p>The last 100 are kept, for 30 days.</p>
-            <a href={at('/bulk')}>To those that are there</a>
-          </Empty>
-        )}
-        {read.isError && !isAbsent(read.error) && (
-          <Fault fault={read.error} onRetry={() => void read.refetch()} />
-        )}
-      </Page>
+      <Unread
+        query={read}
+        what="bulk action"
+        icon="bulk"
+        all={ALL}
+        why="The last 100 are kept, for 30 days."
+      />
     )
   }
   return (
     <Page
       title={`${ACTIONS[bulk.action].verb} ${bulk.is_at_least && !isOver(bulk) ? 'at least ' : ''}${plural(bulk.matched, 'job')}`}
-      crumbs={CRUMBS}
+      crumbs={[ALL]}
       state={<BulkBadge bulk={bulk} />}
       actions={<Actions bulk={bulk} />}
     >

@@ -6,9 +6,10 @@ import { useMay } from '../../api/me.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { plural } from '../../format/numbers.ts'
-import { Empty, Fault, Loading, Reading } from '../../ui/empty.tsx'
+import { Reading } from '../../ui/empty.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { useNow } from '../../ui/time.tsx'
+import { Unread } from '../../ui/unread.tsx'
 import { JobBadge } from '../jobs/job-badge.tsx'
 import { ChainActions } from './chain-actions.tsx'
 import { ChainFacts } from './chain-facts.tsx'
@@ -22,7 +23,7 @@ import { SpanStrip } from './span.tsx'
 import { Phases, Timeline } from './timeline.tsx'
 import { useCalls } from './use-calls.ts'
 
-const CRUMBS = [{ label: 'Jobs', href: at('/jobs') }]
+const ALL = { label: 'Jobs', href: at('/jobs') }
 
 /** One page for a chain, whichever of its jobs the address names. */
 export function ChainPage() {
@@ -32,20 +33,14 @@ export function ChainPage() {
     return <Chain key={job.data.original_job_id} job={job.data} />
   }
   return (
-    <Page title={`Job ${id}`} crumbs={CRUMBS}>
-      {job.error === null && <Loading what="the job" />}
-      {job.error !== null && !isAbsent(job.error) && (
-        <Fault fault={job.error} onRetry={() => void job.refetch()} />
-      )}
-      {isAbsent(job.error) && (
-        <Panel>
-          <Empty icon="search" title="There is no such job">
-            <p>It was never pushed, it was deleted, or it ended so long ago that it is no longer kept.</p>
-            <a href={at('/jobs')}>All jobs</a>
-          </Empty>
-        </Panel>
-      )}
-    </Page>
+    <Unread
+      query={job}
+      what="job"
+      title={`Job ${id}`}
+      icon="search"
+      all={ALL}
+      why="It was never pushed, it was deleted, or it ended so long ago that it is no longer kept."
+    />
   )
 }
 
@@ -65,7 +60,7 @@ function Chain({ job }: { readonly job: Job }) {
   return (
     <Page
       title={`Job ${told.job_id}`}
-      crumbs={CRUMBS}
+      crumbs={[ALL]}
       state={<JobBadge job={told} nowMs={nowMs} />}
       actions={<ChainActions job={job} nowMs={nowMs} />}
     >

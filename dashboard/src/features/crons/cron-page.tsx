@@ -4,10 +4,11 @@ import type { Cron } from '../../../../clients/typescript/src/client.ts'
 import { isAbsent } from '../../api/faults.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { Fault, Loading } from '../../ui/empty.tsx'
 import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
 import { Figure, Page, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
+import { Unread } from '../../ui/unread.tsx'
 import { formatSeconds } from '../../format/times.ts'
 import { capital, formatCount } from '../../format/numbers.ts'
 import { CronButtons } from './cron-actions.tsx'
@@ -20,7 +21,7 @@ import { AtClockChange, NextRuns } from './times/next-runs.tsx'
 import { PausedNotice } from './paused-notice.tsx'
 import { RunList } from './run-list.tsx'
 
-const CRUMBS = [{ label: 'Crons', href: at('/crons') }]
+const ALL = { label: 'Crons', href: at('/crons') }
 /** The server keeps no more. */
 const RUNS_MAX = 100
 const TIMES_SHOWN = 10
@@ -33,25 +34,12 @@ export function CronPage() {
   const [opened, setOpened] = useState<'editor' | 'manifest' | null>(null)
   const close = (): void => setOpened(null)
   if (cron === undefined || String(cron.id) !== id || isAbsent(read.error)) {
-    return (
-      <Page title="Cron" crumbs={CRUMBS}>
-        {!read.isError && <Loading what="the cron" />}
-        {isAbsent(read.error) && (
-          <Empty icon="cron" title="There is no such cron">
-            <p>It was deleted, or never was.</p>
-            <a href={at('/crons')}>To all crons</a>
-          </Empty>
-        )}
-        {read.isError && !isAbsent(read.error) && (
-          <Fault fault={read.error} onRetry={() => void read.refetch()} />
-        )}
-      </Page>
-    )
+    return <Unread query={read} what="cron" icon="cron" all={ALL} why="It was deleted, or never was." />
   }
   return (
     <Page
       title={cron.name}
-      crumbs={CRUMBS}
+      crumbs={[ALL]}
       state={
         <>
           <CronBadge cron={cron} />

@@ -7,10 +7,10 @@ import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
 import { whyNoEdit } from '../../ui/managed-text.ts'
 import { Fact, Facts, Page, Panel } from '../../ui/page.tsx'
+import { Unread } from '../../ui/unread.tsx'
 import { QueueActions } from './queue-actions.tsx'
 import { History, LiveFigures } from './queue-figures.tsx'
 import { QueueState } from './queue-state.tsx'
@@ -18,29 +18,23 @@ import { SettingsDialog } from './settings-form.tsx'
 import { SETTINGS } from './settings.ts'
 import { Stops, useWindowsOver } from './stops.tsx'
 
-const CRUMBS = [{ label: 'Queues', href: at('/queues') }]
+const ALL = { label: 'Queues', href: at('/queues') }
 
 /** One queue: whether it runs, what is in it, what happened in it, and its settings. */
 export function QueuePage() {
   const id = useRoute().params['queue_id'] ?? ''
-  const { data: queue, error, refetch } = useRead('readQueue', { queue_id: id })
+  const query = useRead('readQueue', { queue_id: id })
+  const { data: queue, error } = query
   // While another queue is read, what is told is still that of the one before.
   if (queue !== undefined && String(queue.queue_id) === id && !isAbsent(error)) {
     return <Told key={id} queue={queue} />
   }
   return (
-    <Page title="Queue" crumbs={CRUMBS}>
-      <Panel isFlush>
-        {error === null && <Loading what="the queue" />}
-        {error !== null && !isAbsent(error) && <Fault fault={error} onRetry={() => void refetch()} />}
-        {isAbsent(error) && (
-          <Empty icon="queue" title="There is no such queue">
-            <p>It was never made, or it was deleted.</p>
-            <a href={at('/queues')}>All queues</a>
-          </Empty>
-        )}
-      </Panel>
-    </Page>
+    <Unread
+      {...{ query, what: 'queue', icon: 'queue' }}
+      all={ALL}
+      why="It was never made, or it was deleted."
+    />
   )
 }
 
@@ -60,7 +54,7 @@ function Told({ queue }: { readonly queue: Queue }) {
   return (
     <Page
       title={name}
-      crumbs={CRUMBS}
+      crumbs={[ALL]}
       state={
         <>
           {isHeld ? <Badge tone="warn">Held</Badge> : <QueueState queue={queue} />}
