@@ -5,11 +5,13 @@ const DAY = 24 * HOUR
 
 /** Such as `340 ms`, `4.2 s`, `3 min 20 s`, `5 h 2 min`, `12 d 4 h`: two units at most. */
 export function formatDuration(ms: number): string {
-  if (ms < SECOND) return `${Math.round(ms)} ms`
-  if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(1)} s`
-  if (ms < MINUTE) return `${Math.round(ms / SECOND)} s`
-  if (ms < HOUR) return twoUnits(ms, [MINUTE, 'min'], [SECOND, 's'])
-  if (ms < DAY) return twoUnits(ms, [HOUR, 'h'], [MINUTE, 'min'])
+  // Rounded before they are compared, or there would be 60 s and 24 h.
+  const [whole, seconds] = [Math.round(ms), Math.round(ms / SECOND)]
+  if (whole < SECOND) return `${whole} ms`
+  if (seconds < 10) return `${(ms / SECOND).toFixed(1)} s`
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3_600) return twoUnits(ms, [MINUTE, 'min'], [SECOND, 's'])
+  if (Math.round(ms / MINUTE) < 1_440) return twoUnits(ms, [HOUR, 'h'], [MINUTE, 'min'])
   return twoUnits(ms, [DAY, 'd'], [HOUR, 'h'])
 }
 
@@ -57,7 +59,7 @@ export function formatStamp(atMs: number, zone: string): string {
   return formatOf(zone, { dateStyle: 'short', timeStyle: 'medium' }).format(atMs)
 }
 
-/** Such as `14:05` on the day of `nowMs`, and `11-22 14:05` on others. */
+/** Such as `14:05:09` on the day of `nowMs`, and `11-22 14:05` on others. */
 export function formatShort(atMs: number, nowMs: number, zone: string): string {
   const [day = '', time = ''] = formatStamp(atMs, zone).split(' ')
   const [today] = formatStamp(nowMs, zone).split(' ')

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
 import { useRead } from '../../api/reads.ts'
 import { numbersIn, toldDelays } from '../../format/delays.ts'
 import { formatSeconds } from '../../format/times.ts'
@@ -173,8 +174,11 @@ function Extras({ field }: { readonly field: Bound }) {
   const url = field('callbackUrl', 'callback_url')
   const events = field('callbackEvents', 'callback_events')
   const isUsed = [tags, url, events].some(({ value, mistakes }) => value !== '' || mistakes.length > 0)
+  // It does not fold when the last letter is taken out.
+  const wasUsed = useRef(false)
+  wasUsed.current ||= isUsed
   return (
-    <details class="form-more" open={isUsed}>
+    <details class="form-more" open={wasUsed.current}>
       <summary>Tags and callback</summary>
       <div class="form">
         <TextArea
