@@ -72,6 +72,14 @@ export function useRead<Name extends ReadName>(
   }) as UseQueryResult<Answers[Name]>
 }
 
+const QUEUES_OFFERED_MAX = 1_000
+
+/** The names that a field for a queue offers. */
+export function useQueueNames(): readonly string[] {
+  const { data } = useRead('listQueues', { limit: QUEUES_OFFERED_MAX }, { isLive: false })
+  return (data?.queues ?? []).map(({ name }) => name)
+}
+
 /** Pages of a list, each read when it is asked for. Only the pages that were asked for are kept up to date. */
 export function usePages<Name extends ListName>(
   name: Name,

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useRead } from '../../api/reads.ts'
+import { useQueueNames } from '../../api/reads.ts'
 import type { UrlQuery } from '../../app/url-query.ts'
 import type { FilterValues } from '../../format/job-filter.ts'
 import { Button } from '../../ui/button.tsx'
@@ -18,7 +18,6 @@ const STATUSES = [
   { value: 'dead_lettered', label: 'Dead letters' },
 ] as const
 
-const QUEUES_OFFERED_MAX = 1_000
 const HOUR_MS = 3_600_000
 const RANGES = [
   { label: 'in the last hour', hours: 1 },
@@ -58,7 +57,7 @@ export function FilterBar({
 
 /** A queue by its name, of those that are offered or any other. */
 function QueueField({ value, onChange }: { readonly value: string; readonly onChange: UrlQuery['set'] }) {
-  const queues = useRead('listQueues', { limit: QUEUES_OFFERED_MAX }, { isLive: false })
+  const names = useQueueNames()
   return (
     <>
       <LateInput
@@ -69,7 +68,7 @@ function QueueField({ value, onChange }: { readonly value: string; readonly onCh
         onChange={(queue) => onChange({ queue })}
       />
       <datalist id="filter-queues">
-        {(queues.data?.queues ?? []).map(({ name }) => (
+        {names.map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>

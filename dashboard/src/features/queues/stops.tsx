@@ -1,5 +1,6 @@
 import type { MaintenanceWindow, Queue, QueueState } from '../../../../clients/typescript/src/client.ts'
 import { useRead } from '../../api/reads.ts'
+import { useWindows } from '../../api/windows.ts'
 import { at } from '../../app/paths.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -7,11 +8,9 @@ import { Time } from '../../ui/time.tsx'
 
 type Stop = QueueState['paused']
 
-const WINDOWS_MAX = 100
-
 /** The windows that are in force for a queue now. */
 export function useWindowsOver({ queue_id: id }: Queue): readonly MaintenanceWindow[] {
-  const { data } = useRead('listWindows', { limit: WINDOWS_MAX })
+  const { data } = useWindows()
   return (data?.windows ?? []).filter(
     ({ active, resource }) =>
       active && (resource === null || (resource.kind === 'queue' && resource.id === id)),

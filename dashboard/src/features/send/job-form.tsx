@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import { useRead } from '../../api/reads.ts'
+import { useQueueNames } from '../../api/reads.ts'
 import { numbersIn, toldDelays } from '../../format/delays.ts'
 import { formatSeconds } from '../../format/times.ts'
 import { mistakesOf, SelectField, TextArea, TextField } from '../../ui/field.tsx'
@@ -33,7 +33,6 @@ const EVENTS = [
   { value: 'terminal', label: 'When the chain has ended' },
   { value: 'every_attempt', label: 'After every attempt' },
 ] as const
-const QUEUES_OFFERED_MAX = 1_000
 
 /** The texts of a draft by their keys, and where their mistakes are. */
 type Bound = ReturnType<typeof bound>
@@ -96,14 +95,13 @@ export function JobForm(props: JobFormProps) {
 }
 
 function QueueField({ field }: { readonly field: Bound }) {
-  const queues = useRead('listQueues', { limit: QUEUES_OFFERED_MAX }, { isLive: false })
   return (
     <TextField
       label="Queue"
       isRequired
       placeholder="emails"
       hint="It is made if it does not exist."
-      offered={(queues.data?.queues ?? []).map(({ name }) => name)}
+      offered={useQueueNames()}
       {...field('queue', 'queue')}
     />
   )

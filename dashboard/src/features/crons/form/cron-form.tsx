@@ -1,5 +1,5 @@
 import { useCronPreview } from '../../../api/cron-preview.ts'
-import { useRead } from '../../../api/reads.ts'
+import { useQueueNames } from '../../../api/reads.ts'
 import type { FormProps } from '../../../ui/edit-dialog.tsx'
 import { mistakesOf, SelectField, TextArea, TextField } from '../../../ui/field.tsx'
 import { useSettled } from '../../../ui/settled.ts'
@@ -13,14 +13,13 @@ export interface CronFormProps extends FormProps<CronDraft> {
   readonly isMasked: boolean
 }
 
-const QUEUES_OFFERED_MAX = 1_000
 const TIMES_SHOWN = 4
 
 /** All settings of a cron. */
 export function CronForm(props: CronFormProps) {
   const { draft, isMasked } = props
   const schedule = useSchedule(draft)
-  const queues = useRead('listQueues', { limit: QUEUES_OFFERED_MAX }, { isLive: false })
+  const queues = useQueueNames()
   const field = (name: CronField, given: Partial<ControlProps> = {}) => (
     <Control key={name} {...{ ...props, name, ...given }} />
   )
@@ -49,7 +48,7 @@ export function CronForm(props: CronFormProps) {
         [field('payload'), field('headers')]
       )}
       <div class="form-pair">
-        {field('queue', { offered: queues.data?.queues.map(({ name }) => name) ?? [] })}
+        {field('queue', { offered: queues })}
         {MORE.map((name) => field(name))}
       </div>
       {field('success_assertions')}
