@@ -29,6 +29,11 @@ const TIMES_SHOWN = 10
 /** One cron: when it runs next, how its runs have been, and its settings. */
 export function CronPage() {
   const id = useRoute().params['cron_id'] ?? ''
+  // What is opened over one is not over the next.
+  return <Told key={id} id={id} />
+}
+
+function Told({ id }: { readonly id: string }) {
   const read = useRead('readCron', { cron_id: id })
   const cron = read.data
   const [opened, setOpened] = useState<'editor' | 'manifest' | null>(null)
