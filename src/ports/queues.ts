@@ -100,7 +100,7 @@ export interface Backlog {
   readonly inFlight: number
   /** Calls that queue limits and team quotas would allow at once: those in flight plus the ready jobs with a free slot. */
   readonly usable: number
-  /** Delayed jobs, retries, ticks and notifications due within the horizon. A minute that the horizon reaches counts as a whole. */
+  /** Delayed jobs, retries, ticks, notifications and bulks due within the horizon. A minute that the horizon reaches counts as a whole. */
   readonly dueSoon: number
   /** When the next delayed work is due, ms from now, up to a minute early; null = nothing is delayed. */
   readonly nextDueInMs: number | null

@@ -9,7 +9,7 @@ import { lookAtShard } from '../quotas/usage-reader.ts'
 import { sampleRing, type RingSample } from './ring-samples.ts'
 
 export const READ_BACKLOG = step('read_backlog', import.meta.url, {
-  keys: ['ring', 'nearSet', 'minutes', 'cronsDue', 'notices', 'suspects'],
+  keys: ['ring', 'nearSet', 'minutes', 'cronsDue', 'notices', 'bulksDue', 'suspects'],
   args: ['horizonMs'],
   rows: {
     buckets: { keys: ['entries'], args: ['minute'] },

@@ -1,8 +1,8 @@
 #!lua flags=no-writes
 -- read_backlog: counts what the executors of a shard have to do: what is ready in queues of the ring, by team, and what is
 -- due soon. A team's row names a sample of its queues, which stands for all its queues in the ring. Jobs that a queue's
--- limit holds back are ready but cannot start. Due soon are delayed jobs, retries, ticks of crons and notifications. The
--- entries of a minute have no order, so a minute counts as a whole, and as due at its start.
+-- limit holds back are ready but cannot start. Due soon are delayed jobs, retries, ticks of crons, notifications and bulks.
+-- The entries of a minute have no order, so a minute counts as a whole, and as due at its start.
 -- Answer {now, queues in the ring, suspects, due soon, next due or '', {jobs held by each executor…},
 --       {team, or '' for queues of several teams, ready, may start, oldest due or ''} of each team…}
 local call = redis.call
@@ -18,7 +18,7 @@ local due_soon = call('ZCOUNT', KEYS.nearSet, '-inf', text(horizon))
 local head, first = call('ZRANGE', KEYS.nearSet, 0, 0, 'WITHSCORES'), call('ZRANGE', KEYS.minutes, 0, 0)
 local next_due, minute = tonumber(head[2] or ''), tonumber(first[1] or '')
 if minute and (not next_due or minute * 60000 < next_due) then next_due = minute * 60000 end
-for _, key in ipairs({ KEYS.cronsDue, KEYS.notices }) do
+for _, key in ipairs({ KEYS.cronsDue, KEYS.notices, KEYS.bulksDue }) do
   local due = tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or '')
   if due and due <= horizon then due_soon = due_soon + call('ZCOUNT', key, '-inf', text(horizon)) end
   if due and (not next_due or due < next_due) then next_due = due end
