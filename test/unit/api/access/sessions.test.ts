@@ -3,11 +3,13 @@ import type { Admission, UserVerifier } from '../../../../src/ports/access/user-
 import { FakeAuditLog } from '../../../support/fake-audit-log.ts'
 import { createFakeSessions } from '../../../support/fake-sessions.ts'
 import { aPrincipal } from '../../../support/principals.ts'
-import { BEARER, call, GOOD, startApi, TOKEN } from '../api-fixture.ts'
+import { BEARER, call, clock, GOOD, startApi, TOKEN } from '../api-fixture.ts'
 
 const OURS = { 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' }
 const JSON_TYPE = { 'content-type': 'application/json' }
 const FIRST = { cookie: 'theme=dark; punctual=first' }
+/** In which no attempt comes back. */
+const STILL = { ...clock, monotonicMs: () => 0 }
 
 /** Logs in and returns the cookie's header. */
 async function loggedIn(port: number, headers: Record<string, string> = BEARER): Promise<{ cookie: string }> {
@@ -87,7 +89,7 @@ describe('a login', () => {
   })
 
   test('that is refused uses up attempts of its address, one that succeeds does not', async () => {
-    const api = await startApi()
+    const api = await startApi({ clock: STILL })
     const login = async (token: string) =>
       (
         await call(api.port, '/api/session', {
@@ -107,7 +109,7 @@ describe('a login', () => {
   })
 
   test('is possible ten times for the same sender', async () => {
-    const api = await startApi()
+    const api = await startApi({ clock: STILL })
     for (let i = 0; i < 10; i += 1) await loggedIn(api.port)
     const answer = await call(api.port, '/api/session', { method: 'POST', headers: BEARER })
     expect([answer.status, Number(answer.headers['retry-after'])]).toEqual([429, 6])
