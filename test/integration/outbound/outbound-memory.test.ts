@@ -32,10 +32,13 @@ test('a body that stops on its way holds no more memory than its record needs', 
     const arrived = sockets.filter(({ bytesRead }) => bytesRead > SENT_BYTES)
     return arrived.length === CALLS
   })
-  collectGarbage()
-  const held = process.memoryUsage().arrayBuffers - before
-  expect(held / CALLS).toBeLessThan(PER_CALL_BYTES_MAX)
-  expect(held / CALLS).toBeGreaterThan(16 * 1024)
+  const heldPerCall = (): number => {
+    collectGarbage()
+    return (process.memoryUsage().arrayBuffers - before) / CALLS
+  }
+  // The last piece of each body may still be on its way through the parser.
+  await until('no more is held than records need', () => heldPerCall() < PER_CALL_BYTES_MAX)
+  expect(heldPerCall()).toBeGreaterThan(16 * 1024)
   unsubscribe('undici:client:sendHeaders', onSent)
   await caller.close()
   await Promise.all(calls)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatDuration } from '../../../dashboard/src/format/times.ts'
+import { formatDuration } from '../../../../dashboard/src/format/times.ts'
 
 test.each([
   [340.2, '340 ms'],

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { type CurlRequest, curlOf, MASK, pushCommandOf } from '../../../dashboard/src/format/curl.ts'
+import { type CurlRequest, curlOf, MASK, pushCommandOf } from '../../../../dashboard/src/format/curl.ts'
 
 const REQUEST: CurlRequest = { method: 'POST', url: 'https://example.com/', headers: [], body: null }
 

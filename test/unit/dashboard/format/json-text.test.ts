@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { indentJson, memberOf } from '../../../dashboard/src/format/json-text.ts'
+import { indentJson, memberOf } from '../../../../dashboard/src/format/json-text.ts'
 
 test.each([
   ['{}', '{}'],

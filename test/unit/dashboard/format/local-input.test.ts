@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fromLocalInput, toLocalInput } from '../../../dashboard/src/format/local-input.ts'
+import { fromLocalInput, toLocalInput } from '../../../../dashboard/src/format/local-input.ts'
 
 test.each([
   ['2026-11-23T02:30', 'UTC', '2026-11-23T02:30:00.000Z'],
