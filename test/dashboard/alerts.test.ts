@@ -62,7 +62,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
       .getByRole('link', { name: /^Unread: Answered with 5xx · queue mail/ })
       .first()
       .waitFor()
-    expect(await rows().count()).toBe(2)
+    await expect.poll(() => rows().count()).toBe(2)
     expect(await faultsOf(page)).toEqual([])
   })
 
