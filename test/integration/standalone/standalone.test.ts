@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { CreatedCron, CronList } from '../../../src/contract/generated/wire.ts'
 import { createApiClient, type ApiClient } from '../../support/servers/api-client.ts'
@@ -64,6 +65,15 @@ async function expectDone(client: ApiClient, ids: readonly number[]): Promise<vo
   }
 }
 
+/** Redis puts off a write to its file, by up to two seconds, while the disk is busy with an earlier one. */
+async function untilWritten(folder: string): Promise<void> {
+  const client = new Redis({ path: join(folder, 'redis', 'redis.sock') })
+  const left = async (): Promise<string | undefined> =>
+    /^aof_buffer_length:(\d+)/m.exec(await client.info('persistence'))?.[1]
+  await until('Redis has written all to its file', async () => (await left()) === '0')
+  client.disconnect()
+}
+
 describe.concurrent('standalone', () => {
   test('killed mid-flight loses nothing: the next start finds its Redis and every job', async () => {
     const [folder, target] = [newFolder(), await newTarget()]
@@ -106,6 +116,7 @@ describe.concurrent('standalone', () => {
       Array.from({ length: 20 }, () => first.client.push({ queue: 'work', url: `${target.url}/held` })),
     )
     await target.arrived('/held', 20)
+    await untilWritten(folder)
     // Nobody may start Redis again in between.
     first.program.signal('SIGSTOP')
     process.kill(redisPid(folder) ?? 0, 'SIGKILL')
@@ -354,6 +365,7 @@ describe.concurrent('standalone', () => {
       Array.from({ length: 20 }, () => client.push({ queue: 'work', url: `${target.url}/held` })),
     )
     await target.arrived('/held', 20)
+    await untilWritten(folder)
     const pid = redisPid(folder) ?? 0
     process.kill(pid, signal)
     if (signal === 'SIGSTOP') {
