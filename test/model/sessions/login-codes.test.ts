@@ -31,7 +31,7 @@ test('a code is taken once, by whoever is first, at any process', async () => {
   // To look at it does not use it up.
   assert.deepEqual([await codes.find(code), await other.find(code)], [GRANT, GRANT])
   const taken = await Promise.all([codes.take(code), other.take(code)])
-  assert.deepEqual(taken.toSorted(), [false, true])
+  assert.equal(taken.filter((isFirst) => isFirst).length, 1)
   assert.deepEqual([await codes.find(code), await codes.take(code)], [null, false])
 })
 
