@@ -61,6 +61,8 @@ export default defineConfig({
           include: ['test/dashboard/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // A page reads changes again three seconds after the last ones.
+          expect: { poll: { timeout: 15_000 } },
           pool: 'forks',
           // Each a browser, a server and its Redis.
           maxWorkers: 2,

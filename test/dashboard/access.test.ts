@@ -1,11 +1,11 @@
-import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, createApiClient } from '../support/servers/api-client.ts'
-import { createStandaloneWorld } from '../support/servers/standalone-world.ts'
-import { type Dashboard, faultsOf, openDashboard, whyNoBrowser } from './support/browser.ts'
+import type { StandaloneWorld } from '../support/servers/standalone-world.ts'
+import { type Dashboard, faultsOf } from './support/browser.ts'
+import { createDashboardWorld } from './support/dashboard-world.ts'
 
 const SETTINGS = `apiVersion: punctual.dev/v1alpha1
 kind: TeamSettings
@@ -20,39 +20,27 @@ spec:
 /** To look through the memory of a page takes seconds. */
 const SLOW_MS = 180_000
 
-const world = createStandaloneWorld()
+const { missing, open: openWorld } = createDashboardWorld()
 let url = ''
 let token = ''
 let client: ApiClient
 let dashboard: Dashboard
 let page: Page
 
-const missing = whyNoBrowser()
-
 beforeAll(async () => {
-  if (missing !== null) return
-  const [folder, target] = [world.newFolder(), await world.newTarget()]
-  const resources = join(folder, 'resources')
+  if (missing === null) ({ url, token, client, dashboard, page } = await openWorld(writeTeam))
+})
+
+/** A team with two channels, one of which is gone. */
+async function writeTeam(folder: string, { newTarget }: StandaloneWorld): Promise<void> {
+  const [resources, target] = [join(folder, 'resources'), await newTarget()]
   mkdirSync(resources)
   writeFileSync(join(resources, 'team.yaml'), SETTINGS)
   const hooks = { 'on-call': `${target.url}/on-call`, gone: `${target.url}/gone` }
   target.route('/gone', () => ({ status: 410 }))
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hooks' }, stringData: hooks }
   writeFileSync(join(resources, 'hooks.yaml'), JSON.stringify(secret), { mode: 0o600 })
-  const started = await world.start(folder)
-  url = String((await started.program.logged('Standalone runs'))['url'])
-  client = started.client
-  token = readFileSync(join(folder, 'token'), 'utf8').trim()
-  dashboard = await openDashboard(url)
-  page = await dashboard.logIn(token)
-})
-afterEach(() => {
-  if (missing === null) assert.deepEqual(dashboard.reported(), [])
-})
-afterAll(async () => {
-  if (missing === null) await dashboard.close()
-  await world.close()
-})
+}
 
 const button = (name: string | RegExp) => page.getByRole('button', { name })
 const dialog = () => page.getByRole('dialog')

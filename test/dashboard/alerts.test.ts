@@ -1,36 +1,19 @@
-import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Alert, MaintenanceWindow } from '../../clients/typescript/src/client.ts'
 import type { ApiClient } from '../support/servers/api-client.ts'
-import { createStandaloneWorld } from '../support/servers/standalone-world.ts'
-import { type Dashboard, faultsOf, openDashboard, whyNoBrowser } from './support/browser.ts'
+import { type Dashboard, faultsOf } from './support/browser.ts'
+import { createDashboardWorld } from './support/dashboard-world.ts'
 
-const world = createStandaloneWorld()
+const { missing, open: openWorld } = createDashboardWorld()
 let url = ''
 let client: ApiClient
 let dashboard: Dashboard
 let page: Page
 
-const missing = whyNoBrowser()
-
 beforeAll(async () => {
   if (missing !== null) return
-  const folder = world.newFolder()
-  const started = await world.start(folder)
-  url = String((await started.program.logged('Standalone runs'))['url'])
-  client = started.client
-  dashboard = await openDashboard(url)
-  page = await dashboard.logIn(readFileSync(join(folder, 'token'), 'utf8').trim())
-})
-afterEach(() => {
-  if (missing === null) assert.deepEqual(dashboard.reported(), [])
-})
-afterAll(async () => {
-  if (missing === null) await dashboard.close()
-  await world.close()
+  ;({ url, client, dashboard, page } = await openWorld())
 })
 
 const button = (name: string | RegExp) => page.getByRole('button', { name })

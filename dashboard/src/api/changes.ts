@@ -61,7 +61,7 @@ export function useChange<Input, Answer>(
     }
     // Also after a fault: what is on the screen may be why it was refused.
     const reading = queries.invalidateQueries()
-    // A refusal is said at once; after a change, its button waits for what has become of it.
+    // A refusal is shown at once. After a change, the button waits until the page shows its effect.
     if (fault === null) await reading
     if (call === calls.current) setEnd({ isPending: false, error: fault })
   }

@@ -26,8 +26,8 @@ function clientOf(chosen: string): PunctualClient {
 export let api = clientOf(shown)
 
 /**
- * Keeps to a team, also when another tab chooses another one or logs in to it: what has an id here is something else there,
- * and the server refuses whoever names a team that is not theirs.
+ * Keeps this page in one team even if another tab chooses another: the same id names something else there. Each request
+ * names the team, and the server refuses one that is not the session's.
  */
 export function stayIn(next: string): void {
   if (next === shown) return

@@ -131,8 +131,9 @@ class Follower {
     if (this.#stream !== stream) return
     this.#stream = null
     // What is read now also finds out whether the session has ended.
-    if (live.state !== 'polling')
+    if (live.state !== 'polling') {
       void this.#queries.invalidateQueries({ predicate: isLive }, { cancelRefetch: false })
+    }
     setLive({ state: 'polling', figures: null })
     const waitMs = Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** this.#failures)
     this.#failures += 1

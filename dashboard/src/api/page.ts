@@ -3,7 +3,7 @@ const { session, byHand, loginAt, echoAt } = document.documentElement.dataset
 /** Whether this page came to a browser with a session, which may have ended; unknown counts as yes. */
 export const HAS_SESSION = session !== 'none'
 
-/** Whether the browser vouches that a person opened this page, and not a page of others. */
+/** Whether the browser vouches that a person opened this page, and not another site. */
 export const IS_BY_HAND = byHand !== undefined
 
 /** The identity provider where people log in; null = there is none. */

@@ -13,7 +13,7 @@ export function useModal(onClose: () => void) {
     dialog?.showModal()
     return () => dialog?.close()
   }, [])
-  // One that is gone has told it already.
+  // The browser's `close` event comes late: a dialog that is off the page has called `onClose` before.
   return { ref, onClose: () => ref.current !== null && onClose() }
 }
 
@@ -27,7 +27,7 @@ export function Dialog({
 }: {
   readonly title: string
   readonly size?: 'small' | 'large'
-  /** A click beside it does not close it, as with fields in it: what it shows cannot be had again. */
+  /** Whether a click outside leaves it open, as it does where the dialog has fields; for what is shown only once. */
   readonly isFirm?: boolean
   onClose(): void
   readonly children: ComponentChildren
@@ -40,7 +40,7 @@ export function Dialog({
       data-size={size}
       aria-label={title}
       onPointerDown={({ target, currentTarget: dialog }) => {
-        // The dialog itself is hit only beside its content. What may have been typed is not lost by that.
+        // The target is the dialog itself only outside its content. A form stays open, so that no input is lost.
         const isForm = dialog.querySelector('input, textarea, select') !== null
         if (target === dialog && !isFirm && !isForm) dialog.close()
       }}
@@ -56,7 +56,7 @@ export function Dialog({
   )
 }
 
-/** What the server said against a form, beside what it said of single fields. */
+/** Why the server refused a form; what is wrong with a single field is shown at that field. */
 export function FormFault({ fault }: { readonly fault: unknown }) {
   if (fault === null) return null
   const isOfFields = fault instanceof ApiError && fault.errors !== null
@@ -67,7 +67,7 @@ export function FormFault({ fault }: { readonly fault: unknown }) {
   )
 }
 
-/** A form in a dialog, with its buttons and what the server said against it. */
+/** A form in a dialog, with its buttons and the server's refusal. */
 export function DialogForm({
   verb,
   look = 'main',
@@ -85,7 +85,7 @@ export function DialogForm({
   readonly isReady?: boolean
   readonly isBusy?: boolean
   readonly fault?: unknown
-  /** Beside the buttons. */
+  /** To the left of the buttons. */
   readonly note?: ComponentChildren
   onSave(): void
   onClose(): void

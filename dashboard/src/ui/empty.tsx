@@ -51,8 +51,8 @@ export function Loading({ what }: { readonly what: string }) {
   )
 }
 
-/** Where something is read: that it is read for the first time, or why it cannot be. */
-export function Reading({ query, what }: { readonly query: Query; readonly what: string }) {
+/** Says that a query is loading for the first time, or why it failed; nothing once it has an answer. */
+export function QueryStatus({ query, what }: { readonly query: Query; readonly what: string }) {
   if (query.isPending) return <Loading what={what} />
   return query.isError ? <Fault fault={query.error} onRetry={() => void query.refetch()} /> : null
 }

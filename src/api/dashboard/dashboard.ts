@@ -74,10 +74,10 @@ export function createDashboard(
   }
 }
 
-/** `Sec-Fetch-Site` is what no page of others can forge or leave out, unlike the referrer. */
+/** By `Sec-Fetch-Site`: unlike the referrer, another site can neither forge it nor leave it out. */
 function pageFor(request: IncomingMessage, pages: ReturnType<typeof servedPages>): Served {
-  const { byHand, byOthers } = sessionIdOf(request) === null ? pages.without : pages.withSession
-  return request.headers['sec-fetch-site'] === 'none' ? byHand : byOthers
+  const { byHand, otherwise } = sessionIdOf(request) === null ? pages.without : pages.withSession
+  return request.headers['sec-fetch-site'] === 'none' ? byHand : otherwise
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {
@@ -98,15 +98,15 @@ function servedFile(path: string, file: BuiltFile): Served {
 
 const PAGE_VARIES = 'Accept, Accept-Encoding, Cookie, Sec-Fetch-Site'
 
-/** All there are, so that a request costs no more than one for a file. */
+/** All four are made at the start, so that a request costs no more than one for a file. */
 function servedPages(html: string, facts: Omit<PageFacts, 'hasSession' | 'isByHand'>) {
-  const served = (told: Pick<PageFacts, 'hasSession' | 'isByHand'>): Served => {
-    const file = pageOf(html, { ...facts, ...told })
+  const served = (request: Pick<PageFacts, 'hasSession' | 'isByHand'>): Served => {
+    const file = pageOf(html, { ...facts, ...request })
     return { file, tag: tagOf(file), headers: headersOf(file, 'no-cache', PAGE_VARIES) }
   }
   const both = (hasSession: boolean) => ({
     byHand: served({ hasSession, isByHand: true }),
-    byOthers: served({ hasSession, isByHand: false }),
+    otherwise: served({ hasSession, isByHand: false }),
   })
   return { withSession: both(true), without: both(false) }
 }

@@ -11,7 +11,7 @@ export interface PageFacts {
   readonly echoAt: string | null
   /** Whether the request came with a session, which may have ended. A page without one asks for no data. */
   readonly hasSession: boolean
-  /** Whether the browser vouches that a person opened it: not a page of others, by a link or a window. */
+  /** Whether the browser vouches that a person opened it, and not the page of another site by a link or a window. */
   readonly isByHand: boolean
 }
 
@@ -21,13 +21,13 @@ const BASE = '<base href="/"'
 /** The page of every path. Attributes carry what it must know: the policy for its content allows no script in it. */
 export function pageOf(html: string, facts: PageFacts): BuiltFile {
   const { basePath, loginAt, echoAt, hasSession, isByHand } = facts
-  const told = [
+  const attributes = [
     ` data-session="${hasSession ? 'some' : 'none'}"`,
     isByHand ? ' data-by-hand' : '',
     loginAt === null ? '' : ` data-login-at="${escaped(loginAt)}"`,
     echoAt === null ? '' : ` data-echo-at="${escaped(echoAt)}"`,
   ].join('')
-  const text = replaced(replaced(html, ROOT, ROOT + told), BASE, `<base href="${escaped(basePath)}/"`)
+  const text = replaced(replaced(html, ROOT, ROOT + attributes), BASE, `<base href="${escaped(basePath)}/"`)
   const plain = Buffer.from(text)
   return {
     type: 'text/html; charset=utf-8',

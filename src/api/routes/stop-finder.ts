@@ -14,7 +14,7 @@ const KNOWN_MAX = 1_000
 type Stops = Readonly<Record<QueueStopKind, QueueStop | null>>
 
 interface Known {
-  /** For which stops the log was asked: a queue that is stopped otherwise since then needs another look. */
+  /** The stops that were looked for: a queue that is stopped in another way by now needs another look. */
   readonly wanted: string
   readonly asked: Promise<Stops>
   readonly untilMs: number
@@ -31,7 +31,7 @@ export class StopFinder {
     this.#clock = clock
   }
 
-  /** null = it does not tell, or is not asked because the queue is not stopped. */
+  /** null = the log does not say, or the queue is not stopped, so the log is not read. */
   find(queue: Queue): Promise<Stops> {
     const wanted = wantedOf(queue)
     if (wanted.length === 0) return Promise.resolve({ pause: null, drain: null })
@@ -44,7 +44,7 @@ export class StopFinder {
     return asked
   }
 
-  /** Somebody has stopped it just now, or has let it go on. */
+  /** After a change of the queue: what is remembered may be wrong. */
   forget({ queueId }: Queue): void {
     this.#known.delete(queueId)
   }

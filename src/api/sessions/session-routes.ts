@@ -107,7 +107,7 @@ export function createLoginRoute(parts: SessionRouteParts): Router {
   })
 }
 
-/** Whoever has the code acts as its maker: that it was made is noted, and not only its use. */
+/** Audited like a login, since whoever has the code can act as its maker. */
 async function makeCode(
   context: TeamRequest,
   { loginCodes, auditLog }: SessionRouteParts,

@@ -10,7 +10,7 @@ const KNOWN_MS = 30_000
 const KNOWN_MAX = 1_000
 /** An answer about a cron waits no longer for who manages it; the next one finds what has come meanwhile. */
 const WAIT_MS = 1_000
-/** At once; who asks for one more is not told. */
+/** Reads at the same time; beyond them a cron is shown without its manager. */
 const READS_MAX = 20
 
 const ARGO_TRACKING = 'argocd.argoproj.io/tracking-id'
@@ -71,7 +71,7 @@ export function createManagedResources(options: ManagedResourcesOptions): Manage
         .then((cron) => (cron === null ? null : managedByOf(cron)))
         .finally(() => (reads -= 1))
       known.set(key, { asked, untilMs: nowMs + KNOWN_MS })
-      // That nobody could be asked is no answer.
+      // A failed read is no answer: the next request asks again.
       asked.catch(() => known.delete(key))
       return soonOf(asked, clock)
     },

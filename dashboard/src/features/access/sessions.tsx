@@ -5,7 +5,7 @@ import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { Reading } from '../../ui/empty.tsx'
+import { QueryStatus } from '../../ui/empty.tsx'
 import { Fact, Facts, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
 import './access.css'
@@ -25,7 +25,7 @@ export function Sessions() {
         </Button>
       }
     >
-      <Reading query={session} what="the session" />
+      <QueryStatus query={session} what="the session" />
       {data !== undefined && (
         <Facts>
           <Fact name={kind === 'token' ? 'Token' : 'User'}>{subject}</Fact>

@@ -6,7 +6,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -37,7 +37,7 @@ export function SigningSecrets() {
           </Button>
         }
       >
-        <Reading query={read} what="signing secrets" />
+        <QueryStatus query={read} what="signing secrets" />
         {read.isSuccess && secrets.length === 0 && (
           <Empty icon="key" title="No signing secrets yet">
             <p>Calls go out unsigned: a receiver cannot tell them from forged ones.</p>

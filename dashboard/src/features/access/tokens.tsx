@@ -7,7 +7,7 @@ import { plural } from '../../format/numbers.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -35,7 +35,7 @@ export function Tokens() {
         </Button>
       }
     >
-      <Reading query={tokens} what="tokens" />
+      <QueryStatus query={tokens} what="tokens" />
       {tokens.isSuccess && all.length === 0 && (
         <Empty icon="key" title="No tokens yet">
           <p>Each program that pushes or reads jobs needs one.</p>

@@ -7,7 +7,7 @@ import { ActionBar } from '../../ui/action-bar.tsx'
 import { Button, TextButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
 import { useChoice } from '../../ui/choice.ts'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
@@ -55,7 +55,7 @@ export function AlertList() {
         onClear={onClear}
       />
       <Panel isFlush>
-        <Reading query={alerts} what="alerts" />
+        <QueryStatus query={alerts} what="alerts" />
         {alerts.isSuccess && rows.length === 0 && (
           <NoAlerts isFiltered={chips.length > 0} isEnd={!alerts.hasNextPage} onClear={onClear} />
         )}

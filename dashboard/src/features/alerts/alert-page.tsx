@@ -12,7 +12,7 @@ import { Menu } from '../../ui/menu.tsx'
 import { Fact, Facts, Page, Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { Unread } from '../../ui/unread.tsx'
+import { PlaceholderPage } from '../../ui/placeholder-page.tsx'
 import type { Tone } from '../../ui/tone.ts'
 import { AlertBadge } from './alert-badge.tsx'
 import { useMarkRead } from './alert-changes.ts'
@@ -27,9 +27,10 @@ export function AlertPage() {
   const { params } = useRoute()
   const read = useRead('readAlert', { alert_id: params['alert_id'] ?? '' })
   const alert = read.data
-  if (alert !== undefined && !read.isPlaceholderData && !isAbsent(read.error)) return <Shown alert={alert} />
+  if (alert !== undefined && !read.isPlaceholderData && !isAbsent(read.error))
+    return <AlertDetails alert={alert} />
   return (
-    <Unread
+    <PlaceholderPage
       query={read}
       what="alert"
       icon="alert"
@@ -39,7 +40,7 @@ export function AlertPage() {
   )
 }
 
-function Shown({ alert }: { readonly alert: Alert }) {
+function AlertDetails({ alert }: { readonly alert: Alert }) {
   const { type, read, message, deliveries } = alert
   return (
     <Page

@@ -2,7 +2,7 @@ import { usePages } from '../../api/reads.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { TextButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
@@ -26,7 +26,7 @@ export function AuditLog() {
       <FilterBar values={values} onChange={set} />
       <Chips chips={chips} onRemove={(name) => set({ [name]: null })} onClear={() => clear()} />
       <Panel isFlush>
-        <Reading query={records} what="the audit log" />
+        <QueryStatus query={records} what="the audit log" />
         {records.isSuccess && all.length === 0 && (
           <None isFiltered={chips.length > 0} isEnd={!records.hasNextPage} onClear={() => clear()} />
         )}

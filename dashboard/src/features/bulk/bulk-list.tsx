@@ -3,7 +3,7 @@ import { usePages } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { chipsOf, valuesOf } from '../../format/job-filter.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
@@ -24,7 +24,7 @@ export function BulkList() {
   return (
     <Page title="Bulk actions">
       <Panel isFlush title="The last 100, kept for 30 days">
-        <Reading query={bulks} what="bulk actions" />
+        <QueryStatus query={bulks} what="bulk actions" />
         {bulks.isSuccess && all.length === 0 && <NoBulks />}
         {all.length > 0 && (
           <SteadyRows

@@ -13,7 +13,7 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Fact, Facts, Figure, Page, Panel } from '../../ui/page.tsx'
-import { Unread } from '../../ui/unread.tsx'
+import { PlaceholderPage } from '../../ui/placeholder-page.tsx'
 import { Time, useNow, useZone } from '../../ui/time.tsx'
 import { ACTIONS } from '../../format/bulk-actions.ts'
 import { BulkBadge, isOver } from './bulk-state.tsx'
@@ -33,7 +33,7 @@ export function BulkPage() {
   if (bulk !== undefined && isOver(bulk) === isRunning) setIsRunning(!isOver(bulk))
   if (bulk === undefined || isAbsent(read.error)) {
     return (
-      <Unread
+      <PlaceholderPage
         query={read}
         what="bulk action"
         icon="bulk"

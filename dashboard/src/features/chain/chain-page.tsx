@@ -6,10 +6,10 @@ import { useMay } from '../../api/me.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { plural } from '../../format/numbers.ts'
-import { Reading } from '../../ui/empty.tsx'
+import { QueryStatus } from '../../ui/empty.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { useNow } from '../../ui/time.tsx'
-import { Unread } from '../../ui/unread.tsx'
+import { PlaceholderPage } from '../../ui/placeholder-page.tsx'
 import { JobBadge } from '../jobs/job-badge.tsx'
 import { ChainActions } from './chain-actions.tsx'
 import { ChainFacts } from './chain-facts.tsx'
@@ -33,7 +33,7 @@ export function ChainPage() {
     return <Chain key={job.data.original_job_id} job={job.data} />
   }
   return (
-    <Unread
+    <PlaceholderPage
       query={job}
       what="job"
       title={`Job ${id}`}
@@ -80,7 +80,7 @@ function Chain({ job }: { readonly job: Job }) {
       </Panel>
       <Panel title={`Attempt ${attemptOf(job.chain, shown)}`}>
         {record === undefined ? (
-          <Reading query={attempt} what="the attempt" />
+          <QueryStatus query={attempt} what="the attempt" />
         ) : (
           <div class="stack">
             <Phases phases={phasesOf(record, call, nowMs)} />

@@ -7,7 +7,7 @@ import { useUrlQuery } from '../../app/url-query.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
 import { Button, TextButton } from '../../ui/button.tsx'
 import { ChoiceBar } from '../../ui/choice-bar.tsx'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -40,7 +40,7 @@ export function CronList() {
         title={crons.hasNextPage ? `The first ${plural(all.length, 'cron')}` : plural(all.length, 'cron')}
         actions={<Filters values={values} crons={all} onChange={set} />}
       >
-        <Reading query={crons} what="crons" />
+        <QueryStatus query={crons} what="crons" />
         {crons.isSuccess && all.length === 0 && <NoCrons />}
         {all.length > 0 && shown.length === 0 && (
           <Empty icon="filter" title="No cron matches">

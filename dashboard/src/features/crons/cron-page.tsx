@@ -8,7 +8,7 @@ import { Fault, Loading } from '../../ui/empty.tsx'
 import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
 import { Figure, Page, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
-import { Unread } from '../../ui/unread.tsx'
+import { PlaceholderPage } from '../../ui/placeholder-page.tsx'
 import { formatSeconds } from '../../format/times.ts'
 import { capital, formatCount } from '../../format/numbers.ts'
 import { CronButtons } from './cron-actions.tsx'
@@ -29,17 +29,19 @@ const TIMES_SHOWN = 10
 /** One cron: when it runs next, how its runs have been, and its settings. */
 export function CronPage() {
   const id = useRoute().params['cron_id'] ?? ''
-  // What is opened over one is not over the next.
-  return <Told key={id} id={id} />
+  // A dialog that is open over one cron is not open over the next.
+  return <CronDetails key={id} id={id} />
 }
 
-function Told({ id }: { readonly id: string }) {
+function CronDetails({ id }: { readonly id: string }) {
   const read = useRead('readCron', { cron_id: id })
   const cron = read.data
   const [opened, setOpened] = useState<'editor' | 'manifest' | null>(null)
   const close = (): void => setOpened(null)
   if (cron === undefined || String(cron.id) !== id || isAbsent(read.error)) {
-    return <Unread query={read} what="cron" icon="cron" all={ALL} why="It was deleted, or never was." />
+    return (
+      <PlaceholderPage query={read} what="cron" icon="cron" all={ALL} why="It was deleted, or never was." />
+    )
   }
   return (
     <Page

@@ -8,7 +8,7 @@ import { chipsOf, filterOf, type FilterValues } from '../../format/job-filter.ts
 import { formatCount, plural } from '../../format/numbers.ts'
 import { Button, LinkButton, TextButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Figure, Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
@@ -59,7 +59,7 @@ export function DeadLetters() {
       <Chips chips={chips} onRemove={(name) => set({ [name]: null })} onClear={() => clear()} />
       {all.length > 0 && <Summary groups={all} isMore={groups.hasNextPage} />}
       <Panel isFlush>
-        <Reading query={groups} what="dead letters" />
+        <QueryStatus query={groups} what="dead letters" />
         {groups.isSuccess && all.length === 0 && (
           <NoDeadLetters isFiltered={chips.length > 0} isEnd={!groups.hasNextPage} onClear={() => clear()} />
         )}

@@ -6,7 +6,7 @@ import { formatCount } from '../../format/numbers.ts'
 import { TextButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
 import { useChoice } from '../../ui/choice.ts'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
 import { useZone } from '../../ui/time.tsx'
@@ -56,7 +56,7 @@ function Listed({
     <>
       <p class="soft list-order">{orderText(values)}</p>
       <Panel isFlush>
-        <Reading query={jobs} what="jobs" />
+        <QueryStatus query={jobs} what="jobs" />
         {jobs.isSuccess && rows.length === 0 && (
           <NoJobs {...{ isFiltered, searched, onClear }} isEnd={!jobs.hasNextPage} />
         )}

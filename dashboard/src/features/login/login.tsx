@@ -24,7 +24,7 @@ export function Login({ isEnded, onEntered }: { readonly isEnded: boolean; onEnt
     <Card
       title="Log in to Punctual"
       trouble={trouble ?? ended}
-      // No key that was meant for the page before may press the button of a link.
+      // Not the button of a link: a key pressed for the previous page must not log anybody in.
       focus={LOGIN_AT === null || hasLoginCode() ? 'input' : '[data-look=main]'}
     >
       {hasLoginCode() && (
@@ -52,8 +52,8 @@ export function Login({ isEnded, onEntered }: { readonly isEnded: boolean; onEnt
 }
 
 /**
- * A link that logs in is used as soon as nobody is logged in; but where a page of others led here, only when it is asked
- * for: it could log in as somebody else, to see what is then done in their name.
+ * A link that logs in is used as soon as nobody is logged in. Where another site may have led here, it takes a click: the
+ * link could be its maker's, who would see all that is then entered in their name.
  */
 function useLoginCode(onEntered: () => void) {
   const [isOpening, setIsOpening] = useState(IS_BY_HAND && hasLoginCode())

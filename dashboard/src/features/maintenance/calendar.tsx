@@ -6,7 +6,7 @@ import type { UrlQuery } from '../../app/url-query.ts'
 import { effectText } from '../../format/window-text.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChoiceBar } from '../../ui/choice-bar.tsx'
-import { Reading } from '../../ui/empty.tsx'
+import { QueryStatus } from '../../ui/empty.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { useNow, useZone } from '../../ui/time.tsx'
 import {
@@ -76,7 +76,7 @@ export function Calendar({ windows, query: { values, set } }: CalendarProps) {
         </>
       }
     >
-      <Reading query={read} what="the calendar" />
+      <QueryStatus query={read} what="the calendar" />
       {read.data !== undefined && (
         <ol class="calendar" data-view={view}>
           {days.map((day) => (

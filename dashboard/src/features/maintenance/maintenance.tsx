@@ -4,7 +4,7 @@ import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { plural } from '../../format/numbers.ts'
 import { LinkButton } from '../../ui/button.tsx'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { Calendar } from './calendar.tsx'
 import { EditWindow, NewWindow } from './window-dialog.tsx'
@@ -29,7 +29,7 @@ export function Maintenance() {
         )
       }
     >
-      <Reading query={windows} what="maintenance windows" />
+      <QueryStatus query={windows} what="maintenance windows" />
       {windows.isSuccess && all.length === 0 && (
         <Panel>
           <Empty icon="window" title="No maintenance windows">

@@ -5,7 +5,7 @@ import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { plural } from '../../format/numbers.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { ChannelList, useTest } from './channel-list.tsx'
 import { SetUp } from './set-up.tsx'
@@ -36,7 +36,7 @@ export function Notifications() {
       }
     >
       <Panel isFlush title="Channels">
-        <Reading query={team} what="channels" />
+        <QueryStatus query={team} what="channels" />
         {team.isSuccess && channels.length === 0 && (
           <Empty icon="bell" title="No channels yet">
             <p>

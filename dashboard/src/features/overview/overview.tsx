@@ -3,7 +3,7 @@ import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { formatCompact, formatCount, formatShare, plural } from '../../format/numbers.ts'
 import { formatDuration } from '../../format/times.ts'
-import { Reading } from '../../ui/empty.tsx'
+import { QueryStatus } from '../../ui/empty.tsx'
 import { Figure, Page } from '../../ui/page.tsx'
 import { useNow } from '../../ui/time.tsx'
 // The charts are shown here and on the page of a queue.
@@ -29,7 +29,7 @@ export function Overview() {
   return (
     <Page title="Overview" actions={<RangeChoice />}>
       {first.landed !== null && <FirstJobLanded job={first.landed} />}
-      <Reading query={statistics} what="the statistics" />
+      <QueryStatus query={statistics} what="the statistics" />
       {statistics.data !== undefined && (
         <>
           <Figures summary={summaryOf(statistics.data.points, statistics.data.step)} {...{ range, since }} />

@@ -5,7 +5,7 @@ import { usePages } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
 import { TextButton } from '../../ui/button.tsx'
-import { Empty, Reading } from '../../ui/empty.tsx'
+import { Empty, QueryStatus } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { SteadyRows } from '../../ui/steady-rows.tsx'
@@ -36,7 +36,7 @@ export function QueueList() {
           </div>
         }
       >
-        <Reading query={queues} what="queues" />
+        <QueryStatus query={queues} what="queues" />
         {queues.isSuccess && all.length === 0 && <NoQueues />}
         {all.length > 0 && shown.length === 0 && (
           <Empty icon="filter" title={`No name ${queues.hasNextPage ? 'so far ' : ''}contains “${sought}”`}>

@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
 import { whyNoEdit } from '../../ui/managed-text.ts'
 import { Fact, Facts, Page, Panel } from '../../ui/page.tsx'
-import { Unread } from '../../ui/unread.tsx'
+import { PlaceholderPage } from '../../ui/placeholder-page.tsx'
 import { QueueActions } from './queue-actions.tsx'
 import { History, LiveFigures } from './queue-figures.tsx'
 import { QueueState } from './queue-state.tsx'
@@ -27,10 +27,10 @@ export function QueuePage() {
   const { data: queue, error } = query
   // While another queue is read, what is told is still that of the one before.
   if (queue !== undefined && String(queue.queue_id) === id && !isAbsent(error)) {
-    return <Told key={id} queue={queue} />
+    return <QueueDetails key={id} queue={queue} />
   }
   return (
-    <Unread
+    <PlaceholderPage
       {...{ query, what: 'queue', icon: 'queue' }}
       all={ALL}
       why="It was never made, or it was deleted."
@@ -38,7 +38,7 @@ export function QueuePage() {
   )
 }
 
-function Told({ queue }: { readonly queue: Queue }) {
+function QueueDetails({ queue }: { readonly queue: Queue }) {
   const { queue_id: id, name, managed_by: by } = queue
   const { data: state, dataUpdatedAt: readAtMs } = useRead('readQueueState', { queue_id: id })
   const [isEdited, setIsEdited] = useState(false)

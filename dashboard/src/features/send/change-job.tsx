@@ -7,7 +7,7 @@ import { useMay } from '../../api/me.ts'
 import { at } from '../../app/paths.ts'
 import { plural } from '../../format/numbers.ts'
 import { Dialog, DialogForm } from '../../ui/dialog.tsx'
-import { Reading } from '../../ui/empty.tsx'
+import { QueryStatus } from '../../ui/empty.tsx'
 import { draftOfJob } from './draft-reading.ts'
 import { changeOf } from './job-change.ts'
 import { bodyOf, fieldsOf, type JobDraft } from './job-draft.ts'
@@ -32,7 +32,7 @@ export function ChangeJob(props: ChangeJobProps) {
   const read = useJobText(jobId)
   return (
     <Dialog title={`${TEXTS[kind].title}: job ${jobId}`} size="large" onClose={onClose}>
-      <Reading query={read} what="the job" />
+      <QueryStatus query={read} what="the job" />
       {read.data !== undefined && <ChangeForm {...props} initial={initialOf(kind, read.data)} />}
     </Dialog>
   )

@@ -5,8 +5,8 @@ import { Empty, Fault, Loading } from './empty.tsx'
 import type { IconName } from './icon.tsx'
 import { type Crumb, Page, Panel } from './page.tsx'
 
-/** In place of the page of a thing that is not read yet, cannot be read, or is not there. */
-export function Unread({
+/** Stands in for the page of something that is still loading, cannot be read, or does not exist. */
+export function PlaceholderPage({
   query: { error, refetch },
   what,
   title = capital(what),
@@ -19,9 +19,9 @@ export function Unread({
   readonly what: string
   readonly title?: string
   readonly icon: IconName
-  /** The list in which those are that are there. */
+  /** The list that leads to the others. */
   readonly all: Crumb
-  /** What may have become of one that is not there. */
+  /** Why it may not exist. */
   readonly why: string
 }) {
   return (
