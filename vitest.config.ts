@@ -7,6 +7,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          // One second is too short on a busy machine.
+          expect: { poll: { timeout: 8_000 } },
           include: ['test/unit/**/*.test.ts', 'clients/typescript/test/*.test.ts'],
           testTimeout: 10_000,
           pool: 'threads',
@@ -18,6 +20,8 @@ export default defineConfig({
       {
         test: {
           name: 'model',
+          // One second is too short on a busy machine.
+          expect: { poll: { timeout: 8_000 } },
           include: ['test/model/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 30_000,
