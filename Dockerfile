@@ -2,8 +2,11 @@
 # docker build --build-arg PROGRAM=prebuilt .     takes .image/, which `make image` lays out on the host
 #
 # Behind a proxy of your own: --secret id=npmrc,src=$HOME/.npmrc --secret id=ca,src=<PEM file>.
-ARG BASE_IMAGE=node:26-bookworm-slim
+ARG BASE_IMAGE=base
 ARG PROGRAM=build
+
+# By its digest, which is that of all platforms together; updates come as changes of this line.
+FROM node:26-bookworm-slim@sha256:2d49d876e96237d76de412761cf05dbfe5aee325cc4406a4d41d5824c5bb8beb AS base
 
 FROM ${BASE_IMAGE} AS build
 WORKDIR /source

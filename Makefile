@@ -30,6 +30,8 @@ test: build ## run every suite but e2e, with a real Redis and a real Kubernetes 
 	@scripts/control-plane.sh >/dev/null || true
 	@scripts/chromium.sh >/dev/null || true
 	@scripts/helm.sh >/dev/null || true
+	@scripts/prometheus.sh >/dev/null || true
+	@scripts/prometheus-operator.sh >/dev/null || true
 	@scripts/checkov.sh >/dev/null || true
 	@scripts/languages.sh || true
 	@$(RUN) node scripts/test.ts
@@ -44,7 +46,8 @@ screenshots: build redis ## take the pictures of docs/images anew, in Chromium; 
 bench: build ## the side-by-side table (docs/performance.md); QUICK=1 takes three minutes
 	@$(RUN) node bench/main.ts
 
-check: install ## format, lint, types, dead code, generated files, unit tests
+check: install ## format, lint, types, dead code, generated files, workflows, unit tests
+	@scripts/lint-workflows.sh
 	@$(RUN) npm run --silent check
 
 image: build ## build the container image; IMAGE names it, BASE_IMAGE is what it stands on

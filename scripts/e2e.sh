@@ -11,8 +11,11 @@ cd "$(dirname "$0")/.."
 
 # Makes docker, kind, kubectl, helm and base images where no registry of images can be reached; used when it is there.
 OFFLINE=../shared/kind
-BASE_IMAGE="${BASE_IMAGE:-node:26-bookworm-slim}"
+BASE_IMAGE="${BASE_IMAGE:-$(sed -n 's/^FROM \(.*\) AS base$/\1/p' Dockerfile)}"
 IMAGE=punctual:e2e
+# The release that a scenario upgrades from.
+BEFORE="$(<test/e2e/support/release-before)"
+IMAGE_BEFORE=punctual:e2e-before # as in test/e2e/support/release-before.ts
 VALUES=test/e2e/support/values.yaml
 NODE_PORT=30080 # as in test/e2e/support/setup.ts
 READY_SECONDS=180
@@ -45,6 +48,12 @@ ensure_tools() {
 ensure_image() { # name
   docker image inspect "$1" >/dev/null 2>&1 && return
   docker pull --quiet "$1" >/dev/null 2>&1 && return
+  # What is made here has another digest.
+  if [[ "$1" == *@* && "$1" == "$BASE_IMAGE" ]]; then
+    BASE_IMAGE="${1%@*}"
+    ensure_image "$BASE_IMAGE"
+    return
+  fi
   [[ -x "$OFFLINE/base-image" ]] || fail "the image $1 can neither be pulled nor be made here."
   case "$1" in
     node:*-bookworm-slim) make_node_image "$1" ;;
@@ -62,6 +71,22 @@ make_node_image() { # name
   printf 'FROM punctual-node-base:bookworm\nCOPY node /usr/local/bin/node\nCMD ["node"]\n' >"$context/Dockerfile"
   docker build --quiet --tag "$1" "$context" >/dev/null
   rm -rf "$context"
+}
+
+# The image of the release before, from the history of git.
+make_image_before() {
+  local source
+  git cat-file -e "$BEFORE^{commit}" 2>/dev/null ||
+    fail "the release before, $BEFORE, is not in the history: git fetch --unshallow --tags"
+  source="$(mktemp -d)"
+  git archive "$BEFORE" | tar --extract --directory "$source"
+  # Where it has other packages, they are installed.
+  if cmp --silent package-lock.json "$source/package-lock.json"; then
+    ln -s "$PWD/node_modules" "$source/node_modules"
+    touch --reference=node_modules/.punctual-installed "$source/package-lock.json"
+  fi
+  make --no-print-directory --directory "$source" image IMAGE="$IMAGE_BEFORE" BASE_IMAGE="$BASE_IMAGE" >&2
+  rm -rf "$source"
 }
 
 # What the chart's pods run beside our image.
@@ -143,7 +168,9 @@ ensure_tools
 ensure_image "$BASE_IMAGE"
 say "Building $IMAGE on $BASE_IMAGE …"
 make --no-print-directory image IMAGE="$IMAGE" BASE_IMAGE="$BASE_IMAGE" >&2
-images=("$IMAGE")
+say "Building $IMAGE_BEFORE from $BEFORE …"
+make_image_before
+images=("$IMAGE" "$IMAGE_BEFORE")
 for image in $(other_images); do
   ensure_image "$image"
   images+=("$image")

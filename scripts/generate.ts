@@ -4,13 +4,14 @@
  *
  * openapi.yaml → src/contract/generated/wire.ts (types of the bodies), openapi-document.ts (the document);
  *   clients/typescript/src/generated/ (types of the bodies, the operations)
- * crds/*.yaml → src/resources/generated/kinds.ts (types of spec and status), charts/punctual/files/crds/ (copies: Helm
- *   reads nothing outside a chart)
+ * crds/*.yaml → src/resources/generated/kinds.ts (types of spec and status), charts/punctual/files/crds/ (copies, with
+ *   defaults and bounds in the descriptions: Helm reads nothing outside a chart)
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { compile } from 'json-schema-to-typescript'
 import { parse } from 'yaml'
+import { explainedDefinition } from './explained-schema.ts'
 import { operationsModule, type PathsDocument } from './client-operations.ts'
 import { crdDefinitions } from './crd-definitions.ts'
 import type { CrdDocument, JsonValue } from './crd-definitions.ts'
@@ -42,7 +43,10 @@ async function chartCopies(): Promise<ReadonlyMap<string, string>> {
   const names = (await readdir(join(ROOT, 'crds'))).sort()
   const copies = names.map(
     async (name) =>
-      [`charts/punctual/files/crds/${name}`, await readFile(join(ROOT, 'crds', name), 'utf8')] as const,
+      [
+        `charts/punctual/files/crds/${name}`,
+        explainedDefinition(await readFile(join(ROOT, 'crds', name), 'utf8')),
+      ] as const,
   )
   return new Map(await Promise.all(copies))
 }

@@ -25,7 +25,9 @@ major="$(node -p 'process.versions.node.split(".")[0]')"
 [[ ! -L node_modules ]] || fail "node_modules is a link to $(readlink node_modules); remove the link and run make again."
 
 echo "Installing npm packages (Node 26 among them) …"
-npm ci --no-progress --loglevel=error
+# No package runs a script of its own here but this one, which brings Node 26.
+npm ci --ignore-scripts --no-progress --loglevel=error
+npm rebuild node --no-progress --loglevel=error
 node_modules/.bin/node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 26 ? 0 : 1)' 2>/dev/null ||
   fail "the npm package 'node' brought no Node 26; allow its install script (npm config ignore-scripts must be false) and run make again."
 touch node_modules/.punctual-installed

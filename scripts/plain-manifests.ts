@@ -45,7 +45,8 @@ function partOf(document: Document): Part {
   const kind = String(document.get('kind'))
   if (kind === 'CustomResourceDefinition') return 'crd'
   if (kind === 'NetworkPolicy') return 'network'
-  if (/^(?:ServiceAccount|(?:Cluster)?Role(?:Binding)?)$/.test(kind)) return 'rbac'
+  if (/^(?:ServiceAccount|(?:Cluster)?Role(?:Binding)?|ValidatingAdmissionPolicy(?:Binding)?)$/.test(kind))
+    return 'rbac'
   const component = document.getIn(['metadata', 'labels', 'app.kubernetes.io/component'])
   const part = PARTS.find((one) => one === component)
   if (part === undefined)

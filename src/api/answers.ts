@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ValidationProblem } from '../contract/fields/field-errors.ts'
+import { redirectedProblem } from '../contract/fields/header-fields.ts'
 import {
   EditConflictError,
   EditRefusedError,
   QuotaExceededError,
+  RedirectedHeadersError,
   ResourceApiError,
   StorageFullError,
   StoreUnavailableError,
@@ -113,6 +115,8 @@ export function answerFault(
   } else if (fault instanceof EditConflictError) {
     const headers = fault.version === null ? NO_HEADERS : ['ETag', fault.version]
     answerJson(response, 409, JSON.stringify({ error: fault.message, version: fault.version }), headers)
+  } else if (fault instanceof RedirectedHeadersError) {
+    answerProblem(response, redirectedProblem(fault.headers))
   } else if (fault instanceof EditRefusedError) {
     answerError(response, 409, fault.message)
   } else {

@@ -1,8 +1,16 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { CONNECTIONS_DEFAULT } from '../domain/limits.ts'
 import { listenOptions } from '../domain/net/listen-address.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
+import type { Certificate } from './certificate-files.ts'
 import { clientErrorHandler, rejectConnect } from './client-errors.ts'
 import { ConnectionLimiter } from './connection-limiter.ts'
 import { type Rejection, RequestRejector } from './request-rejector.ts'
@@ -20,6 +28,8 @@ const SERVER_OPTIONS = {
   requireHostHeader: false,
   noDelay: true,
 }
+/** A connection that does not come to a handshake holds one of those that are allowed. */
+const HANDSHAKE_TIMEOUT_MS = 10_000
 /** One turn of the event loop to end the current one, one to accept a waiting connection, one to read its request. */
 const TURNS_TO_READ = 3
 
@@ -28,6 +38,8 @@ export interface ApiServerParts {
   readonly clock: Clock
   readonly logger: Logger
   readonly connectionsMax?: number
+  /** To speak HTTPS alone with; absent = HTTP. */
+  readonly certificate?: Certificate | null
 }
 
 /**
@@ -38,13 +50,20 @@ export interface ApiServerParts {
 export class ApiServer {
   readonly #clock: Clock
   readonly #listener: RequestListener
-  readonly #server = createServer(SERVER_OPTIONS)
+  readonly #server: Server | TlsServer
   readonly #connections: ConnectionLimiter
   readonly #rejector: RequestRejector
   #closing: Promise<void> | null = null
 
-  constructor({ listener, clock, logger, connectionsMax = CONNECTIONS_DEFAULT }: ApiServerParts) {
-    const server = this.#server
+  constructor({
+    listener,
+    clock,
+    logger,
+    connectionsMax = CONNECTIONS_DEFAULT,
+    certificate,
+  }: ApiServerParts) {
+    const server = createServerWith(certificate ?? null)
+    this.#server = server
     this.#clock = clock
     this.#listener = listener
     this.#connections = new ConnectionLimiter(server, { max: connectionsMax, clock, logger })
@@ -71,6 +90,11 @@ export class ApiServer {
         resolve(server.address() as AddressInfo)
       })
     })
+  }
+
+  /** New connections get it; those that are there keep the one of before. Only where there was one at the start. */
+  useCertificate(certificate: Certificate): void {
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext(certificate)
   }
 
   /**
@@ -122,6 +146,11 @@ export class ApiServer {
       }
     })
   }
+}
+
+function createServerWith(certificate: Certificate | null): Server | TlsServer {
+  if (certificate === null) return createServer(SERVER_OPTIONS)
+  return createTlsServer({ ...SERVER_OPTIONS, ...certificate, handshakeTimeout: HANDSHAKE_TIMEOUT_MS })
 }
 
 const NO_HOST: Rejection = { status: 400, error: 'The Host header is missing' }

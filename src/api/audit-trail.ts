@@ -4,6 +4,7 @@ import {
   EditConflictError,
   EditRefusedError,
   QuotaExceededError,
+  RedirectedHeadersError,
   StorageFullError,
 } from '../domain/errors.ts'
 import type { AuditLog } from '../ports/audit-log.ts'
@@ -74,6 +75,7 @@ function isRefusal(fault: unknown): boolean {
   return (
     fault instanceof EditRefusedError ||
     fault instanceof EditConflictError ||
+    fault instanceof RedirectedHeadersError ||
     fault instanceof QuotaExceededError ||
     fault instanceof StorageFullError
   )

@@ -36,7 +36,9 @@ export class ConnectionLimiter {
   constructor(server: Server, limits: ConnectionLimits) {
     this.#limits = limits
     server.maxConnections = limits.max
-    server.on('connection', (socket: Socket) => this.#onConnection(socket))
+    // Requests come by the socket that decrypts; a connection without a handshake counts for the maximum alone.
+    const event = 'setSecureContext' in server ? 'secureConnection' : 'connection'
+    server.on(event, (socket: Socket) => this.#onConnection(socket))
     server.on('drop', refusalLogger(limits))
   }
 

@@ -31,22 +31,22 @@ export function ifMatchOf({ headers }: IncomingMessage): ((current: object) => v
 /**
  * Makes an edit on the terms of `If-Match`. Without the header nobody is refused because others edit at the same time: in the
  * end the edit is made to whatever is there, and what `noteFound` was told last may be a little older.
- * @param terms.shown what the caller sees of settings, which its entity tags are of
+ * @param terms.taggedOf what the entity tags of settings are of
  */
 export async function editAmongOthers<Settings extends object, Edited>(
   terms: {
     readonly request: IncomingMessage
-    readonly shown: (settings: Settings) => object
+    readonly taggedOf: (settings: Settings) => object
     readonly noteFound: (found: Settings) => void
   },
   edit: (check?: (current: Settings) => void) => Promise<Edited>,
 ): Promise<Edited> {
-  const { shown, noteFound } = terms
+  const { taggedOf, noteFound } = terms
   const ifMatch = ifMatchOf(terms.request)
   try {
     return await edit((current) => {
       noteFound(current)
-      ifMatch?.(shown(current))
+      ifMatch?.(taggedOf(current))
     })
   } catch (error) {
     if (ifMatch !== null || !(error instanceof EditConflictError)) throw error

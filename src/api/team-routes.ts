@@ -15,6 +15,7 @@ import {
   answerProblem,
   forbiddenText,
 } from './answers.ts'
+import { refuseLoop } from './pushes/call-depth.ts'
 import type { BodyReader, TeamExchange } from './body-reader.ts'
 
 /** An authenticated request as a route sees it. */
@@ -77,6 +78,7 @@ function forTeam({ permission, keepsToQueues, handle }: TeamRoute): RequestHandl
     const principal = response.locals['principal'] as Principal | undefined
     // Authentication runs before every route and sets it.
     if (principal === undefined) throw new Error('a route was reached without authentication')
+    if (refuseLoop(request, response)) return
     if (permission !== null && !principal.permissions.has(permission)) {
       return answerError(response, 403, forbiddenText(permission))
     }

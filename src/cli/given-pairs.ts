@@ -5,6 +5,11 @@ export function headerPairs(given: readonly string[]): Readonly<Record<string, s
   return pairs(given, { flag: '--header', separator: ':', sameName: (name) => name.toLowerCase() })
 }
 
+/** By the header that takes its value from there. */
+export function headerSecretPairs(given: readonly string[]): Readonly<Record<string, string>> {
+  return pairs(given, { flag: '--header-secret', separator: ':', sameName: (name) => name.toLowerCase() })
+}
+
 /** A tag as `push` takes it, `name=value`, as filters of the API name it. Other texts are left to the API to judge. */
 export function tagFilter(given: string | undefined): string | undefined {
   return given?.replace(/^([^:=]+)=/, '$1:')

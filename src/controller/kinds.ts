@@ -36,6 +36,8 @@ export interface ConditionedObject extends KubeObject {
 /** How the objects of one kind are read and written. */
 export interface KindAccess<T extends KubeObject> {
   readonly informer: Informer<T>
+  /** What changes in the API server; of the informer, objects also come and go with their namespace. */
+  readonly changes: Pick<Informer<T>, 'isSynced' | 'onChange'>
   readonly writer: ResourceWriter<T>
 }
 
@@ -53,11 +55,11 @@ export const OWN_MANAGERS: ReadonlySet<string> = new Set(['punctual-api', 'punct
 /** The one name of a TeamSettings. */
 export const TEAM_SETTINGS_NAME = 'team'
 
-/** Index of HttpQueues by `queueKeyOf`. */
+/** Index of HttpQueues by `queueKeyOf`, and of HttpCrons by the queue that they name. */
 export const BY_QUEUE = 'queue'
 /** Index of ApiTokens by `spec.sha256`. */
 export const BY_HASH = 'hash'
-/** Index of MaintenanceWindows. */
+/** Index of HttpCrons and MaintenanceWindows. */
 export const BY_NAMESPACE = 'namespace'
 /** Index of MaintenanceWindows by `resourceIndexOf`. */
 export const BY_RESOURCE = 'resource'
@@ -65,6 +67,11 @@ export const BY_RESOURCE = 'resource'
 /** The indexes that the informers must have. */
 export const QUEUE_INDEXES: Readonly<Record<string, (queue: HttpQueue) => readonly string[]>> = {
   [BY_QUEUE]: (queue) => [queueKeyOf(queue)],
+}
+export const CRON_INDEXES: Readonly<Record<string, (cron: HttpCron) => readonly string[]>> = {
+  [BY_NAMESPACE]: ({ metadata }) => [metadata.namespace],
+  [BY_QUEUE]: ({ metadata: { namespace }, spec: { queue } }) =>
+    queue === undefined ? [] : [queueKey(namespace, queue)],
 }
 export const TOKEN_INDEXES: Readonly<Record<string, (token: ApiToken) => readonly string[]>> = {
   [BY_HASH]: ({ spec }) => [spec.sha256],

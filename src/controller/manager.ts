@@ -1,9 +1,17 @@
 import type { TeamQuotas } from '../domain/quotas.ts'
 import type { AuditLog } from '../ports/audit-log.ts'
 import type { CronStats } from '../ports/crons.ts'
-import type { EngineRecord, EventRecorder, Reconciler, SecretReader } from '../ports/kubernetes.ts'
+import type {
+  EngineRecord,
+  EventRecorder,
+  KubeObject,
+  NamespaceReader,
+  OwnAddressReader,
+  Reconciler,
+  SecretReader,
+} from '../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../ports/metrics.ts'
-import type { EgressPolicy } from '../ports/http-caller.ts'
+import type { EgressBounds, EgressPolicy } from '../ports/http-caller.ts'
 import type { ChannelHealthReader } from '../ports/notifications.ts'
 import type { QueueStats } from '../ports/queues.ts'
 import type { TeamStats } from '../ports/quotas.ts'
@@ -13,11 +21,14 @@ import { queueKeyOf } from '../resources/queue-owner.ts'
 import { createResourceAudit } from './audit-log/audited-kinds.ts'
 import { createCronCheck } from './crons/cron-check.ts'
 import { CronQuota } from './crons/cron-quota.ts'
+import { CronTargets } from './crons/cron-targets.ts'
 import { createCronReconciler } from './crons/cron-reconciler.ts'
 import { createCronStatusSync } from './crons/cron-status-sync.ts'
+import { keepOwnAddresses } from './egress/own-addresses.ts'
 import { LeaderSession } from './engine/leader-session.ts'
 import {
   BY_QUEUE,
+  BY_RESOURCE,
   keyOf,
   resourceIndexOf,
   TEAM_SETTINGS_NAME,
@@ -29,17 +40,22 @@ import {
   type TeamSettings,
   type Workqueues,
 } from './kinds.ts'
-import { enqueueOrphanSettings } from './orphans/orphan-settings.ts'
+import { NamespaceKeeper } from './namespaces/namespace-keeper.ts'
+import { OrphanSettings } from './orphans/orphan-settings.ts'
 import { OrphanSweep } from './orphans/orphan-sweep.ts'
+import { watchNamed } from './reconcile/watch-named.ts'
+import { whileWatched } from './reconcile/while-watched.ts'
 import { PushedQueues } from './queues/pushed-queues.ts'
 import { createQueueCheck } from './queues/queue-check.ts'
 import { createQueueReconciler } from './queues/queue-reconciler.ts'
 import { createQueueStatusSync } from './queues/queue-status-sync.ts'
+import { keepSecretsSealed } from './secrets/sealed-secrets.ts'
+import { SecretPolls } from './secrets/secret-polls.ts'
 import { createTeamReconciler } from './teams/team-reconciler.ts'
 import { createTeamStatusSync } from './teams/team-status-sync.ts'
 import { createTokenReconciler } from './teams/token-reconciler.ts'
 import { createWindowCheck } from './windows/window-check.ts'
-import { createWindowReconciler, watchResources } from './windows/window-reconciler.ts'
+import { createWindowReconciler } from './windows/window-reconciler.ts'
 
 export interface ManagerParts {
   readonly queues: KindAccess<HttpQueue>
@@ -51,7 +67,10 @@ export interface ManagerParts {
   /** The quotas of the installation. */
   readonly quotas: TeamQuotas
   /** What channels may reach. */
-  readonly egress: EgressPolicy
+  readonly egress: EgressPolicy & EgressBounds
+  readonly ownAddresses: OwnAddressReader
+  readonly namespaces: NamespaceReader
+  readonly ownNamespace: string
   readonly epochs: LeaderEpochs
   readonly queueStats: QueueStats
   readonly cronStats: CronStats
@@ -62,6 +81,8 @@ export interface ManagerParts {
   readonly events: EventRecorder
   /** Whether this controller is responsible for a namespace. */
   readonly isWatched: (namespace: string) => boolean
+  /** Calls the listener when it becomes responsible for one. @returns unsubscribes */
+  readonly onJoin: (listener: () => void) => () => void
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: ControllerMetrics
@@ -77,71 +98,158 @@ export interface Manager {
 }
 
 export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager {
-  const { queues, crons, teams, tokens, windows } = parts
   const engine = new LeaderSession(parts)
-  const loops = createLoops(parts, enqueue)
+  const keeper = keepNamespaces(parts, engine, enqueue)
+  const admit = (namespace: string): Promise<boolean> => keeper.admit(namespace)
+  const loops = createLoops(parts, enqueue, admit)
   const audit = createResourceAudit(parts)
-  const shared = { ...parts, engine }
+  watchAll(parts, enqueue)
+  const orphanSettings = new OrphanSettings({ ...parts, engine, enqueue })
+  return {
+    reconcilers: createReconcilers(parts, enqueue, { engine, loops, admit }),
+    obstacle: () => engine.obstacle(),
+    run: async (signal) => {
+      // What was deleted while nobody looked.
+      const findOrphans = (): void => {
+        loops.orphanQueues.request()
+        loops.orphanCrons.request()
+        void orphanSettings.find(signal)
+      }
+      const onOpen = (): void => {
+        keeper.forgetAll()
+        enqueueAll(parts, enqueue)
+        findOrphans()
+      }
+      const unsubscribe = parts.onJoin(findOrphans)
+      await Promise.all([
+        engine.run(signal, onOpen),
+        runLoops(parts, loops, signal),
+        audit.run(signal),
+        keeper.run(signal),
+        keepOwnAddresses({ ...parts, engine }, signal),
+        keepSecretsSealed({ ...parts, engine }, signal),
+      ])
+      unsubscribe()
+      parts.metrics.leadingEnded()
+    },
+  }
+}
+
+function createReconcilers(
+  parts: ManagerParts,
+  enqueue: Workqueues,
+  {
+    engine,
+    loops,
+    admit,
+  }: {
+    readonly engine: LeaderSession
+    readonly loops: Loops
+    readonly admit: (namespace: string) => Promise<boolean>
+  },
+): Manager['reconcilers'] {
+  const { queues, crons, teams, tokens, windows, isWatched } = parts
+  const polls = new SecretPolls()
+  const shared = { ...parts, engine, polls }
   const cronQuota = new CronQuota({
     ...{ crons: crons.informer, teams: teams.informer, quotas: parts.quotas },
     enqueue: (key) => enqueue.crons(key, 'low'),
     count: (overQuota) => parts.metrics.cronsOverQuota(overQuota),
   })
-  watchResources(queues.informer, windows.informer, {
-    indexOf: (queue) => resourceIndexOf('HttpQueue', queueKeyOf(queue)),
-    enqueue: enqueue.windows,
+  const cronTargets = new CronTargets({
+    ...{ crons: crons.informer, teams: teams.informer, egress: parts.egress },
+    enqueue: (key) => enqueue.crons(key, 'low'),
   })
-  watchResources(crons.informer, windows.informer, {
-    indexOf: (cron) => resourceIndexOf('HttpCron', keyOf(cron)),
-    enqueue: enqueue.windows,
+  const watched = (kind: string, reconciler: Reconciler): Reconciler =>
+    whileWatched(reconciler, { isWatched, admit, forget: (key) => void polls.note({ kind, key }, 0) })
+  const ofQueues = createQueueReconciler({
+    ...{ ...shared, ...queues, check: createQueueCheck(), orphans: loops.orphanQueues },
+    statsOf: (key) => loops.queueStatuses.of(key),
+    readStats: (key) => loops.queueStatuses.refresh(key),
+  })
+  const ofCrons = createCronReconciler({
+    ...{ ...shared, ...crons, check: createCronCheck(), orphans: loops.orphanCrons },
+    ...{ quota: cronQuota, targets: cronTargets, queues: queues.informer },
+    stateOf: (key) => loops.cronStatuses.of(key),
+  })
+  const ofTeams = createTeamReconciler({
+    ...{ ...shared, ...teams },
+    waitingOf: (namespace) => loops.pushedQueues.waitingOf(namespace),
+    usageOf: (key) => loops.teamStatuses.of(key),
+    failingOf: (key) => loops.teamStatuses.failingOf(key),
+  })
+  const ofWindows = createWindowReconciler({
+    ...{ ...shared, ...windows, check: createWindowCheck(), enqueue: enqueue.windows },
+    ...{ queues: queues.informer, crons: crons.informer },
   })
   return {
-    reconcilers: {
-      queues: createQueueReconciler({
-        ...{ ...shared, ...queues, check: createQueueCheck(), orphans: loops.orphanQueues },
-        statsOf: (key) => loops.queueStatuses.of(key),
-      }),
-      crons: createCronReconciler({
-        ...{ ...shared, ...crons, check: createCronCheck(), orphans: loops.orphanCrons, quota: cronQuota },
-        stateOf: (key) => loops.cronStatuses.of(key),
-      }),
-      teams: createTeamReconciler({
-        ...{ ...shared, ...teams },
-        waitingOf: (namespace) => loops.pushedQueues.waitingOf(namespace),
-        usageOf: (key) => loops.teamStatuses.of(key),
-        failingOf: (key) => loops.teamStatuses.failingOf(key),
-      }),
-      tokens: createTokenReconciler({ ...shared, ...tokens }),
-      windows: createWindowReconciler({
-        ...{ ...shared, ...windows, check: createWindowCheck(), enqueue: enqueue.windows },
-        ...{ queues: queues.informer, crons: crons.informer },
-      }),
-    },
-    obstacle: () => engine.obstacle(),
-    run: async (signal) => {
-      const onOpen = (): void => {
-        enqueueAll(parts, enqueue)
-        loops.orphanQueues.request()
-        loops.orphanCrons.request()
-        void enqueueOrphanSettings({ ...parts, engine, enqueue }, signal)
-      }
-      await Promise.all([engine.run(signal, onOpen), runLoops(parts, loops, signal), audit.run(signal)])
-    },
+    queues: watched('HttpQueue', ofQueues),
+    crons: watched('HttpCron', ofCrons),
+    teams: watched('TeamSettings', ofTeams),
+    tokens: watched('ApiToken', createTokenReconciler({ ...shared, ...tokens })),
+    windows: watched('MaintenanceWindow', ofWindows),
   }
 }
 
-/** A new or different engine has none of the settings. */
-function enqueueAll({ queues, crons, teams, tokens, windows }: ManagerParts, enqueue: Workqueues): void {
-  for (const queue of queues.informer.all()) enqueue.queues(queueKeyOf(queue), 'low')
-  for (const cron of crons.informer.all()) enqueue.crons(keyOf(cron), 'low')
-  for (const settings of teams.informer.all()) enqueue.teams(keyOf(settings), 'low')
-  for (const token of tokens.informer.all()) enqueue.tokens(keyOf(token), 'low')
-  for (const window of windows.informer.all()) enqueue.windows(keyOf(window), 'low')
+/** Begins before all else that listens: a resource of a namespace that is made anew must not pass for one of the former. */
+function keepNamespaces(parts: ManagerParts, engine: LeaderSession, enqueue: Workqueues): NamespaceKeeper {
+  const { queues, crons, teams, tokens, windows } = parts
+  const informers = [queues, crons, teams, tokens, windows].map(({ informer }) => informer)
+  const keeper = new NamespaceKeeper({
+    ...{ ...parts, engine, reader: parts.namespaces },
+    onErased: (namespace) => enqueueAll(parts, enqueue, namespace),
+    inUse: () =>
+      new Set(
+        informers.flatMap((informer) =>
+          Array.from<KubeObject, string>(informer.all(), ({ metadata }) => metadata.namespace),
+        ),
+      ),
+  })
+  for (const informer of informers) {
+    informer.onChange((_key, before, after) => {
+      const namespace = (before === undefined ? after : after === undefined ? before : undefined)?.metadata
+        .namespace
+      if (namespace !== undefined) keeper.forget(namespace)
+    })
+  }
+  return keeper
+}
+
+/** What names another resource says whether that exists. */
+function watchAll({ queues, crons, windows }: ManagerParts, enqueue: Workqueues): void {
+  const ofWindows = { index: BY_RESOURCE, enqueue: enqueue.windows }
+  watchNamed(queues.informer, windows.informer, {
+    ...ofWindows,
+    entryOf: (queue) => resourceIndexOf('HttpQueue', queueKeyOf(queue)),
+  })
+  watchNamed(crons.informer, windows.informer, {
+    ...ofWindows,
+    entryOf: (cron) => resourceIndexOf('HttpCron', keyOf(cron)),
+  })
+  watchNamed(queues.informer, crons.informer, {
+    ...{ index: BY_QUEUE, entryOf: queueKeyOf, enqueue: enqueue.crons },
+  })
+}
+
+/** @param namespace the only one; absent = all, since a new or different engine has none of the settings */
+function enqueueAll(parts: ManagerParts, enqueue: Workqueues, namespace?: string): void {
+  const { queues, crons, teams, tokens, windows } = parts
+  const isMeant = ({ metadata }: KubeObject): boolean =>
+    namespace === undefined || metadata.namespace === namespace
+  for (const queue of queues.informer.all()) if (isMeant(queue)) enqueue.queues(queueKeyOf(queue), 'low')
+  for (const cron of crons.informer.all()) if (isMeant(cron)) enqueue.crons(keyOf(cron), 'low')
+  for (const settings of teams.informer.all()) if (isMeant(settings)) enqueue.teams(keyOf(settings), 'low')
+  for (const token of tokens.informer.all()) if (isMeant(token)) enqueue.tokens(keyOf(token), 'low')
+  for (const window of windows.informer.all()) if (isMeant(window)) enqueue.windows(keyOf(window), 'low')
 }
 
 type Loops = ReturnType<typeof createLoops>
 
-function createLoops(parts: ManagerParts, enqueue: Workqueues) {
+function createLoops(
+  parts: ManagerParts,
+  enqueue: Workqueues,
+  admit: (namespace: string) => Promise<boolean>,
+) {
   const { queues, crons, teams, queueStats, cronStats, metrics } = parts
   return {
     queueStatuses: createQueueStatusSync({
@@ -157,7 +265,7 @@ function createLoops(parts: ManagerParts, enqueue: Workqueues) {
       enqueue: (key) => enqueue.teams(key, 'low'),
     }),
     pushedQueues: new PushedQueues({
-      ...{ ...parts, ...queues },
+      ...{ ...parts, ...queues, admit },
       onWaiting: (namespace) => enqueue.teams(`${namespace}/${TEAM_SETTINGS_NAME}`, 'low'),
     }),
     orphanQueues: new OrphanSweep({

@@ -59,6 +59,18 @@ export class EditConflictError extends CodedError {
   }
 }
 
+/** An edit would send secret headers to another origin than they were given for. */
+export class RedirectedHeadersError extends CodedError {
+  readonly code = 'redirected_headers'
+  /** Their names. */
+  readonly headers: readonly string[]
+
+  constructor(headers: readonly string[]) {
+    super(`The URL is of another origin, and these headers are not given anew: ${headers.join(', ')}.`)
+    this.headers = headers
+  }
+}
+
 /**
  * Why a request to the Kubernetes API failed. `unavailable`: no response, or a fault of the server; a write may or may
  * not have happened. `too_many`: the server asks for a pause. `gone`: the resource version is too old. `too_large`: the

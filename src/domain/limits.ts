@@ -23,9 +23,13 @@ export const REQUEST_BODY_BYTES_MAX = 1024 * 1024
 export const BATCH_JOBS_MAX = 1_000
 export const BATCH_BODY_BYTES_MAX = 16 * 1024 * 1024
 export const JSON_DEPTH_MAX = 64
+/** Jobs in a row of which each made the next by a call to an API like this one. */
+export const CALL_DEPTH_MAX = 5
 export const HEADERS_MAX = 64
 export const HEADER_NAME_CHARACTERS_MAX = 256
 export const HEADER_VALUE_BYTES_MAX = 8 * 1024
+export const HEADER_SECRETS_PER_JOB_MAX = 8
+export const HEADER_SECRET_NAME_CHARACTERS_MAX = 63
 export const TAGS_MAX = 8
 export const TAG_NAME_CHARACTERS_MAX = 64
 export const TAG_VALUE_CHARACTERS_MAX = 256
@@ -137,6 +141,10 @@ export const PENDING_JOBS_PER_TEAM_DEFAULT = 1_000_000
 
 /** Payloads and headers of a team's crons that a controller applies: etcd and Redis hold them all. */
 export const CRON_BYTES_PER_TEAM_MAX = 32 * 1024 * 1024
+/** Values that one queue or cron takes from Secrets, for each header that they are for. */
+export const SECRET_BYTES_PER_OWNER_MAX = 32 * 1024
+/** Those of all queues and crons of a team, as stored: sealed, some 1.4 times as long. Redis and each executor hold them. */
+export const SECRET_BYTES_PER_TEAM_MAX = 1024 * 1024
 
 // Standalone.
 export const REDIS_MAXMEMORY_BYTES_DEFAULT = 1024 * 1024 * 1024
@@ -157,6 +165,7 @@ export const ALERT_RETENTION_DAYS = 30
 /** Different resources, types and reasons whose alerts are counted apart, for each team and shard. */
 export const ALERT_FINGERPRINTS_MAX = 1_000
 export const CHANNELS_PER_TEAM_MAX = 10
+export const HEADER_SECRETS_PER_TEAM_MAX = 20
 export const MEMBERS_PER_TEAM_MAX = 100
 /** Entries of one message to a channel. */
 export const NOTIFICATION_ENTRIES_MAX = 20

@@ -4,6 +4,7 @@ import type { WakeHints } from '../ports/jobs.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import { NO_CALL_QUOTAS, type CallQuotas } from '../ports/quotas.ts'
 import type { Runtime } from '../ports/runtime.ts'
+import type { OwnSecretsSource } from '../ports/access/own-secrets.ts'
 import type { TeamSettingsSource } from '../ports/settings.ts'
 import { NO_WINDOWS, type WindowSource } from '../ports/windows.ts'
 import { createCallRunner } from './calls/call-runner.ts'
@@ -27,7 +28,7 @@ export interface ExecutorOptions extends Runtime {
   readonly shards: readonly ShardPorts[]
   readonly hints: WakeHints
   readonly caller: HttpCaller
-  readonly teams: TeamSettingsSource
+  readonly teams: TeamSettingsSource & OwnSecretsSource
   /** Left out where no team has a quota of calls. */
   readonly quotas?: CallQuotas
   /** Left out where no maintenance window can exist. */
@@ -76,7 +77,7 @@ export class Executor {
       clock,
       quotas: options.quotas ?? NO_CALL_QUOTAS,
     })
-    metrics.callsInFlight(() => this.#scheduler.busy)
+    metrics.callSlots(capacity.concurrency, () => this.#scheduler.busy)
     metrics.shardsHeld(() => this.#shardsHeld())
     const runCall = createCallRunner({
       ...options,

@@ -1,5 +1,7 @@
 import type { ApiToken } from '../domain/access/api-token.ts'
+import { impossibleAssertions } from '../domain/jobs/assertion.ts'
 import { WINDOWS_PER_TEAM_MAX } from '../domain/limits.ts'
+import { blockedUrlOf } from '../resources/cron-spec.ts'
 import { identityOf } from '../resources/resource.ts'
 import type {
   ApiTokenResource,
@@ -10,12 +12,12 @@ import type {
   SecretResource,
   TeamSettingsResource,
 } from '../resources/resource.ts'
-import { signingSecretOf } from '../resources/secret-data.ts'
-import type { SecretRef } from '../resources/generated/kinds.ts'
+import { headerSecretFieldOf } from '../resources/secret-refs.ts'
 import { channelOf, secretFieldOf } from '../resources/team-channels.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import { cronKey, queueKey, windowKey } from './folder-snapshot.ts'
-import type { FolderSnapshot, FolderTeam, TeamPolicy } from './folder-snapshot.ts'
+import type { FolderCron, FolderSnapshot, FolderTeam, TeamPolicy } from './folder-snapshot.ts'
+import { ownSecretsOf, secretTextOf, valueOf } from './folder-secrets.ts'
 import type { ManifestFile } from './files/manifest-file.ts'
 
 /** A resource and where it is written. */
@@ -38,13 +40,13 @@ export interface AppliedResources {
 }
 
 /** Whether the egress policy refuses a URL of a team that allows this. */
-export type IsChannelBlocked = (url: URL, egressAllow: readonly string[]) => boolean
+export type IsTargetBlocked = (url: URL, egressAllow: readonly string[]) => boolean
 
 /** @param before a team with an unusable secret keeps its settings from here, so that its calls stay signed */
 export function resolveResources(
   files: readonly ManifestFile[],
   before: FolderSnapshot,
-  isChannelBlocked: IsChannelBlocked,
+  isTargetBlocked: IsTargetBlocked,
 ): AppliedResources {
   const problems: FolderProblem[] = []
   const unique = firstOfEach(oldestFirst(files), problems)
@@ -64,18 +66,35 @@ export function resolveResources(
   )
   const teams = unique
     .filter(isTeamSettings)
-    .flatMap((placed) => teamOf(placed, secrets, { before, isChannelBlocked, problems }))
+    .flatMap((placed) => teamOf(placed, secrets, { before, isTargetBlocked, problems }))
   const tokens = tokensOf(unique.filter(isToken), problems)
   const windows = windowsOf(unique.filter(isWindow), problems)
   const crons = new Map(unique.filter(isCron).map((placed) => [cronKey(placed.resource), placed]))
-  const snapshot = snapshotOf({ queues, crons, windows }, teams, tokens)
+  problems.push(...[...queues.values()].flatMap(([winner]) => impossibleIn(winner)))
+  problems.push(...[...crons.values()].flatMap(impossibleIn))
+  const blocked = blockedCrons(crons, { teams, isTargetBlocked, problems })
+  const kept = before.crons.filter((cron) => blocked.has(cronKey(cron)))
+  const open = new Map([...crons].filter(([key]) => !blocked.has(key)))
+  const winners = [...queues.values()].flatMap(([winner]) => winner ?? [])
+  const own = ownSecretsOf([...winners, ...open.values()], secrets, { before, problems })
+  // What stays of a cron stays with its secrets: those of its manifest are for another URL.
+  const keptSecrets = (before.secrets ?? []).filter(
+    ({ owner }) => owner.kind === 'cron' && blocked.has(cronKey(owner)),
+  )
+  const snapshot = snapshotOf(
+    { queues, crons: [...settingsOf(open), ...kept], windows },
+    { teams, tokens, secrets: [...own, ...keptSecrets] },
+  )
   return { snapshot, queues, crons, windows, problems }
 }
 
 function snapshotOf(
-  { queues, crons, windows }: Pick<AppliedResources, 'queues' | 'crons' | 'windows'>,
-  teams: readonly FolderTeam[],
-  tokens: readonly ApiToken[],
+  {
+    queues,
+    crons,
+    windows,
+  }: Pick<AppliedResources, 'queues' | 'windows'> & { readonly crons: readonly FolderCron[] },
+  { teams, tokens, secrets }: Pick<FolderSnapshot, 'teams' | 'tokens' | 'secrets'>,
 ): FolderSnapshot {
   const entries = [...queues.values()].flatMap(([winner]) => {
     if (winner === undefined) return []
@@ -84,10 +103,12 @@ function snapshotOf(
   })
   return Object.freeze({
     queues: entries.sort(byTeamAndName),
-    crons: settingsOf(crons),
+    crons: crons.toSorted(byTeamAndName),
     windows: settingsOf(windows),
     teams: [...teams].sort((left, right) => compare(left.team, right.team)),
     tokens: [...tokens].sort(byTeamAndName),
+    // States of earlier versions have none: no change as long as there are none.
+    ...(secrets === undefined || secrets.length === 0 ? {} : { secrets }),
   })
 }
 
@@ -105,6 +126,48 @@ export function oldestFirst(files: readonly ManifestFile[]): Placed[] {
     .flatMap(({ file, good }) =>
       (good?.resources ?? []).map(({ resource, document }) => ({ file, document, resource })),
     )
+}
+
+/** Keys of the crons that call what their team may not; each is a problem. */
+function blockedCrons(
+  crons: AppliedResources['crons'],
+  {
+    teams,
+    isTargetBlocked,
+    problems,
+  }: {
+    readonly teams: readonly FolderTeam[]
+    readonly isTargetBlocked: IsTargetBlocked
+    readonly problems: FolderProblem[]
+  },
+): ReadonlySet<string> {
+  const allowed = new Map(teams.map(({ team, policy }) => [team, policy.egressAllow]))
+  const blocked = new Set<string>()
+  for (const [key, { file, document, resource }] of crons) {
+    const egressAllow = allowed.get(resource.team) ?? []
+    const problem = blockedUrlOf(resource.settings, (url) => isTargetBlocked(url, egressAllow))
+    if (problem === null) continue
+    blocked.add(key)
+    const reason = `${problem.reason} The cron is not applied; settings applied earlier stay.`
+    problems.push({
+      ...{ code: 'TargetBlocked', file, document, line: null },
+      field: problem.path.join('.'),
+      reason,
+    })
+  }
+  return blocked
+}
+
+/** The warning that the API would answer; the resource is applied. */
+function impossibleIn(
+  placed: Placed<HttpQueueResource> | Placed<HttpCronResource> | undefined,
+): readonly FolderProblem[] {
+  if (placed === undefined) return []
+  const { file, document, resource } = placed
+  return impossibleAssertions(resource.settings.successAssertions).map(({ index, why }) => ({
+    ...{ code: 'NeverSucceeds', file, document, line: null },
+    ...{ field: `spec.successAssertions[${index}]`, reason: why },
+  }))
 }
 
 /** Keeps one resource per kind, team and name, as a cluster does. */
@@ -135,11 +198,11 @@ function teamOf(
   secrets: ReadonlyMap<string, SecretResource>,
   context: {
     readonly before: FolderSnapshot
-    readonly isChannelBlocked: IsChannelBlocked
+    readonly isTargetBlocked: IsTargetBlocked
     readonly problems: FolderProblem[]
   },
 ): readonly FolderTeam[] {
-  const { before, isChannelBlocked, problems } = context
+  const { before, isTargetBlocked, problems } = context
   const { team, egressAllow, quotas, members } = resource
   const report = (code: FolderProblem['code'], field: string, reason: string): null => {
     problems.push({ code, file, document, line: null, field, reason })
@@ -147,20 +210,17 @@ function teamOf(
   }
   const found = resource.signingSecretRefs.map((ref, index) => {
     const field = `spec.signing.secretRefs[${index}]`
-    const bytes = valueOf(secrets, team, ref)
-    if ('missing' in bytes) return report('SecretNotUsable', field, bytes.missing)
-    const read = signingSecretOf(bytes)
-    if ('text' in read) return read.text
-    return report('SecretNotUsable', field, `Key ${ref.key} of Secret ${ref.name} ${read.reason}`)
+    const read = secretTextOf(secrets, { team, use: 'signing' }, ref)
+    return 'text' in read ? read.text : report('SecretNotUsable', field, read.problem)
   })
   const channels = resource.channels.map((plan, index) => {
-    const bytes = plan.secretRef === null ? null : valueOf(secrets, team, plan.secretRef)
+    const bytes = plan.secretRef === null ? null : valueOf(secrets, { team, use: null }, plan.secretRef)
     if (bytes !== null && 'missing' in bytes) {
       return report('ChannelNotUsable', secretFieldOf(index), bytes.missing)
     }
     const check = channelOf(plan, bytes, {
       egressAllow,
-      isBlocked: (url) => isChannelBlocked(url, egressAllow),
+      isBlocked: (url) => isTargetBlocked(url, egressAllow),
     })
     return 'channel' in check
       ? check.channel
@@ -168,22 +228,17 @@ function teamOf(
   })
   const signingSecrets = found.filter((text) => text !== null)
   if (signingSecrets.length < found.length) return before.teams.filter((one) => one.team === team)
+  const headerSecrets = resource.headerSecrets.map(({ name, hosts, secretKeyRef }, index) => {
+    const read = secretTextOf(secrets, { team, use: 'header' }, secretKeyRef)
+    if ('problem' in read) report('SecretNotUsable', headerSecretFieldOf(index), read.problem)
+    return { name, hosts, value: 'text' in read ? read.text : null }
+  })
   const usable = channels.filter((channel) => channel !== null)
   const policy: TeamPolicy = Object.freeze({
-    ...{ egressAllow, signingSecrets, quotas, members },
+    ...{ egressAllow, signingSecrets, headerSecrets, quotas, members },
     channels: usable,
   })
   return [{ team, policy }]
-}
-
-function valueOf(
-  secrets: ReadonlyMap<string, SecretResource>,
-  team: string,
-  { name, key }: SecretRef,
-): Uint8Array | { readonly missing: string } {
-  const secret = secrets.get(identityOf({ kind: 'Secret', team, name }))
-  if (secret === undefined) return { missing: `There is no Secret ${name} in ${team}.` }
-  return secret.data[key] ?? { missing: `Secret ${name} has no key ${key}.` }
 }
 
 /** A token belongs to one team: that of the older resource. */

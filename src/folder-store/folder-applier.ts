@@ -1,6 +1,6 @@
 import type { Logger } from '../ports/runtime.ts'
 import { problemText } from '../resources/resource.ts'
-import { type AppliedResources, type IsChannelBlocked, resolveResources } from './applied-resources.ts'
+import { type AppliedResources, type IsTargetBlocked, resolveResources } from './applied-resources.ts'
 import type { FolderFiles } from './files/folder-files.ts'
 import type { FolderAudit } from './folder-audit.ts'
 import type { FolderProblem } from './folder-problem.ts'
@@ -14,6 +14,7 @@ import {
   NO_REFUSALS,
   queueKey,
   type Refusals,
+  tokenKey,
   withInterrupted,
 } from './folder-snapshot.ts'
 
@@ -46,14 +47,14 @@ export class FolderApplier {
     parts: {
       readonly logger: Logger
       readonly audit: FolderAudit
-      readonly isChannelBlocked: IsChannelBlocked
+      readonly isTargetBlocked: IsTargetBlocked
     },
   ) {
-    const { logger, audit, isChannelBlocked } = parts
+    const { logger, audit, isTargetBlocked } = parts
     this.#files = files
     this.#audit = audit
-    this.#resolve = (before) => resolveResources(files.all(), before, isChannelBlocked)
-    this.#resources = resolveResources([], EMPTY_SNAPSHOT, isChannelBlocked)
+    this.#resolve = (before) => resolveResources(files.all(), before, isTargetBlocked)
+    this.#resources = resolveResources([], EMPTY_SNAPSHOT, isTargetBlocked)
     this.#logger = logger
     this.#logProblems = createProblemLog(logger)
   }
@@ -141,7 +142,7 @@ function createProblemLog(logger: Logger): (problems: readonly FolderProblem[]) 
   return (problems) => {
     const now = new Set(problems.map(problemText))
     for (const text of now) {
-      if (!logged.has(text)) logger.warn('A manifest is not applied', { problem: text })
+      if (!logged.has(text)) logger.warn('A manifest has a problem', { problem: text })
     }
     if (logged.size > 0 && now.size === 0) logger.info('All manifests are applied again')
     logged = now
@@ -151,7 +152,7 @@ function createProblemLog(logger: Logger): (problems: readonly FolderProblem[]) 
 function logChange(change: FolderChange, refused: Refusals, logger: Logger): void {
   const applied = [
     ...change.teams.map(({ team }) => `TeamSettings of ${team}`),
-    ...change.tokens.map(({ name }) => `ApiToken ${name}`),
+    ...change.tokens.filter((token) => !refused.has(tokenKey(token))).map(({ name }) => `ApiToken ${name}`),
     ...change.windows.map(({ name }) => `maintenance window ${name}`),
     ...change.queues.filter((queue) => !refused.has(queueKey(queue))).map(({ name }) => `queue ${name}`),
     ...change.crons.filter((cron) => !refused.has(cronKey(cron))).map(({ name }) => `cron ${name}`),

@@ -14,6 +14,7 @@ import {
   type FolderTeam,
   queueKey,
   type Refusals,
+  tokenKey,
 } from './folder-snapshot.ts'
 
 /** Changes that wait to be written; of more at once, as when a folder is replaced, the rest is only counted. */
@@ -66,6 +67,7 @@ export class FolderAudit {
       ...applied,
       queues: unlessRefused(former.queues, applied.queues, { refused: change.refused, keyOf: queueKey }),
       crons: unlessRefused(former.crons, applied.crons, { refused: change.refused, keyOf: cronKey }),
+      tokens: unlessRefused(former.tokens, applied.tokens, { refused: change.refused, keyOf: tokenKey }),
     }
     const isNews = this.#isKnown && !change.isOwn
     this.#isKnown = true

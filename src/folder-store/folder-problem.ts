@@ -15,6 +15,10 @@ export interface FolderProblem extends ManifestProblem {
     | 'SecretNotUsable'
     /** The URL of a channel is missing or not allowed; the team's other channels are applied. */
     | 'ChannelNotUsable'
+    /** A cron calls what its team may not; its last good settings stay applied. */
+    | 'TargetBlocked'
+    /** An assertion can never hold; the resource is applied all the same. */
+    | 'NeverSucceeds'
     /** Nothing changes until the folder is fixed. */
     | 'FolderNotUsable'
 }

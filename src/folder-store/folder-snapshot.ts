@@ -1,7 +1,9 @@
 import type { ApiToken } from '../domain/access/api-token.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
+import { NO_OWN_SECRETS, type OwnSecrets, type SecretOwner } from '../ports/access/own-secrets.ts'
 import type { Channel, Member } from '../domain/notifications/channel.ts'
+import type { HeaderSecret } from '../domain/secrets/header-secret.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
 import type { WindowSettings } from '../domain/windows/maintenance-window.ts'
 
@@ -23,6 +25,7 @@ export interface TeamPolicy {
   readonly egressAllow: readonly string[]
   /** Newest first, at most two. */
   readonly signingSecrets: readonly string[]
+  readonly headerSecrets: readonly HeaderSecret[]
   readonly quotas: TeamQuotas
   /** Only those whose Secret can be used. */
   readonly channels: readonly Channel[]
@@ -41,6 +44,12 @@ export interface FolderWindow {
   readonly settings: WindowSettings
 }
 
+/** What the calls of a queue or cron take from Secrets. */
+export interface FolderSecrets {
+  readonly owner: SecretOwner
+  readonly secrets: OwnSecrets
+}
+
 /** The valid resources of the folder, by team and name. */
 export interface FolderSnapshot {
   readonly queues: readonly FolderQueue[]
@@ -48,6 +57,8 @@ export interface FolderSnapshot {
   readonly teams: readonly FolderTeam[]
   readonly tokens: readonly ApiToken[]
   readonly windows: readonly FolderWindow[]
+  /** Of those that have any; states of before them have none. */
+  readonly secrets?: readonly FolderSecrets[]
 }
 
 export const EMPTY_SNAPSHOT: FolderSnapshot = Object.freeze({
@@ -66,6 +77,8 @@ export const EMPTY_SNAPSHOT: FolderSnapshot = Object.freeze({
 export interface FolderChange {
   readonly teams: readonly FolderTeam[]
   readonly removedTeams: readonly string[]
+  /** Those of queues and crons that have none any more are empty. */
+  readonly secrets: readonly FolderSecrets[]
   readonly removedTokens: readonly Named[]
   readonly tokens: readonly ApiToken[]
   readonly windows: readonly FolderWindow[]
@@ -105,6 +118,10 @@ export function windowKey(window: Named): string {
   return JSON.stringify(['MaintenanceWindow', window.team, window.name])
 }
 
+export function secretsKey({ owner: { team, kind, name } }: Pick<FolderSecrets, 'owner'>): string {
+  return JSON.stringify(['Secrets', team, kind, name])
+}
+
 /**
  * @param uncertain keys (see `keysOf`) that may differ from `before`, because a change was interrupted or refused: they
  * are part of the change again. `all`: nothing is known to be applied.
@@ -117,12 +134,17 @@ export function changeBetween(
   const isUncertain = (key: string) => uncertain === 'all' || uncertain.has(key)
   const queues = difference(before.queues, after.queues, queueKey, isUncertain)
   const crons = difference(before.crons, after.crons, cronKey, isUncertain)
+  const secrets = difference(before.secrets ?? [], after.secrets ?? [], secretsKey, isUncertain)
   const teams = difference(before.teams, after.teams, (team) => team.team, isUncertain)
   const tokens = difference(before.tokens, after.tokens, tokenKey, isUncertain)
   const windows = difference(before.windows, after.windows, windowKey, isUncertain)
   return {
     teams: teams.changed,
     removedTeams: teams.removed.map((team) => team.team),
+    secrets: [
+      ...secrets.changed,
+      ...secrets.removed.map(({ owner }) => ({ owner, secrets: NO_OWN_SECRETS })),
+    ],
     removedTokens: tokens.removed.map(({ team, name }) => ({ team, name })),
     tokens: tokens.changed,
     windows: windows.changed,
@@ -140,6 +162,7 @@ export function keysOf(change: FolderChange): readonly string[] {
   return [
     ...change.teams.map((team) => team.team),
     ...change.removedTeams,
+    ...change.secrets.map(secretsKey),
     ...change.removedTokens.map(tokenKey),
     ...change.tokens.map(tokenKey),
     ...change.windows.map(windowKey),
@@ -159,6 +182,7 @@ export function withInterrupted(before: FolderSnapshot, change: FolderChange): F
     teams: merged(before.teams, change.teams, (team) => team.team),
     tokens: merged(before.tokens, change.tokens, tokenKey),
     windows: merged(before.windows, change.windows, windowKey),
+    secrets: merged(before.secrets ?? [], change.secrets, secretsKey),
   }
 }
 

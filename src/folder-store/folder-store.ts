@@ -26,7 +26,7 @@ import { removeDrafts } from './files/atomic-file.ts'
 import { FolderFiles } from './files/folder-files.ts'
 import type { FolderFault } from './files/folder-scanner.ts'
 import { openStoreId } from './files/store-id.ts'
-import type { IsChannelBlocked } from './applied-resources.ts'
+import type { IsTargetBlocked } from './applied-resources.ts'
 import { type ApplyChange, FolderApplier } from './folder-applier.ts'
 import { FolderAudit } from './folder-audit.ts'
 import type { FolderProblem } from './folder-problem.ts'
@@ -89,7 +89,7 @@ export interface FolderStoreOptions {
   /** Where good versions are saved between runs, outside the folder; null = nowhere. */
   readonly statePath: string | null
   /** The egress policy; without it, no channel is refused for its address. */
-  readonly isChannelBlocked?: IsChannelBlocked
+  readonly isTargetBlocked?: IsTargetBlocked
   /** Gets what people change in the files, once it is applied. */
   readonly auditLog: Pick<AuditLog, 'ask' | 'settle'>
   readonly logger: Logger
@@ -101,12 +101,12 @@ export interface FolderStoreOptions {
  * @throws StartupError when the folder cannot be used
  */
 export async function openFolderStore(options: FolderStoreOptions): Promise<FolderStore> {
-  const { team, clock, logger, isChannelBlocked = () => false } = options
+  const { team, clock, logger, isTargetBlocked = () => false } = options
   const folder = await openFolder(options.folder)
   const storeId = await openStoreId(folder)
   const files = new FolderFiles({ ...options, folder, storeId })
   const audit = new FolderAudit(options.auditLog, logger)
-  const applier = new FolderApplier(files, { logger, audit, isChannelBlocked })
+  const applier = new FolderApplier(files, { logger, audit, isTargetBlocked })
   const mutex = createMutex()
   const parts = { folder, team, files }
   let watcher: FolderWatcher | null = null

@@ -64,6 +64,9 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
           unsent({ kind: 'failed', reason: 'invalid_url', message: problem ?? 'The URL is not valid.' }),
         )
       }
+      if (call.settings.isSigningUnreadable === true) {
+        return Promise.resolve(unsent({ kind: 'failed', reason: 'unknown', message: UNSIGNED_MESSAGE }))
+      }
       return new Promise((resolve) => {
         new Exchange(parts, call, { url, signal, resolve }).start()
       })
@@ -76,6 +79,7 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
   }
 }
 
+const UNSIGNED_MESSAGE = 'The signing secrets of the team cannot be opened.'
 const NO_PORT_MESSAGE = 'This machine had no free port towards a target, so its calls failed'
 const LOCAL_FAULT_MESSAGE = 'This machine could not open a socket, so jobs were released'
 

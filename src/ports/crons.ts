@@ -13,6 +13,8 @@ export interface CronRun {
   readonly result: 'running' | 'succeeded' | 'failed' | 'skipped' | 'missed'
   /** Why it was skipped, if not because the previous run had not ended. */
   readonly cause?: 'queue_draining'
+  /** Why it failed; absent where an earlier version noted none. */
+  readonly failureReason?: FailureReason
   /** The original job of the run; null when there was none. */
   readonly jobId: number | null
   readonly isManual: boolean
@@ -34,6 +36,8 @@ export interface CronState {
 
 /** What the status of a cron shows. */
 export interface CronStatsEntry extends CronState {
+  /** The newest of the last runs that failed; null = none of those that are looked at. */
+  readonly lastFailure: { readonly scheduledAtMs: number; readonly reason: FailureReason } | null
   /** Why a failure was raised for it that no success has followed; null = none. */
   readonly failing: FailureReason | null
 }
@@ -81,7 +85,7 @@ export interface CronStore {
   /** Runs in flight end; their records are removed. */
   remove(team: string, name: string): Promise<'removed' | 'not_found'>
   /** Makes a run at once, without a tick; also for a paused cron. */
-  runNow(team: string, cronId: number): Promise<CronRunEnd>
+  runNow(team: string, cronId: number, callDepth?: number): Promise<CronRunEnd>
   /** The last 100 at most, newest first; null when there is no such cron. `bad_cursor` as in `list`. */
   runs(query: {
     team: string

@@ -18,7 +18,7 @@ export interface HttpCall {
   readonly webhookId: string
   /** Unix seconds by Redis time. */
   readonly timestampSeconds: number
-  /** X-Punctual-* identity headers, without the prefix: `Job-Id`, `Attempt`, `Fencing-Token`. */
+  /** X-Punctual-* identity headers, without the prefix: `Job-Id`, `Attempt`, `Fencing-Token`, `Depth`. */
   readonly identity: Readonly<Record<string, string>>
 }
 
@@ -59,6 +59,12 @@ export type EndedCall = Extract<HttpCallResult, { kind: 'answered' | 'failed' }>
 export interface HttpCaller {
   call(call: HttpCall, signal: AbortSignal): Promise<HttpCallResult>
   close(): Promise<void>
+}
+
+/** How far a team may open targets for itself. */
+export interface EgressBounds {
+  /** The entries of a team's list that open nothing, because the installation lets teams open nothing of the kind. */
+  ineffectiveEntries(egressAllow: readonly string[]): readonly string[]
 }
 
 /** Egress policy at submit time: why a URL is refused, or null. Checks literals and names only, no DNS. */

@@ -149,10 +149,17 @@ export interface JobStore {
     | { status: 'due' | 'in_flight' | 'damaged' | 'ended' | 'not_found' }
     | NotEnded
   >
-  /** Makes a new job, attempt 1, due at once, of a chain that failed or is a dead letter. */
-  retry(team: string, jobId: number, actor: Actor): Promise<RemadeJob>
-  /** Replaces a dead letter by a new job, attempt 1, due at once. @param change fields that differ */
-  replay(team: string, jobId: number, actor: Actor, change?: RequestChange): Promise<RemadeJob>
+  /** Makes a new job, attempt 1, due at once, of a chain that failed or is a dead letter; at least of this call depth. */
+  retry(team: string, jobId: number, actor: Actor, callDepth?: number): Promise<RemadeJob>
+  /** Replaces a dead letter by a new job, attempt 1, due at once. */
+  replay(team: string, jobId: number, actor: Actor, wanted?: ReplayWish): Promise<RemadeJob>
+}
+
+/** How the new job of a replay differs from the dead letter. */
+export interface ReplayWish {
+  readonly change?: RequestChange
+  /** The least call depth of the new job; absent = 0. */
+  readonly callDepth?: number
 }
 
 /** The job is an earlier attempt of a chain that has not ended. `jobId`: the chain's open job. */

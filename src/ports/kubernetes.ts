@@ -1,4 +1,5 @@
-import type { EngineFacts } from './settings.ts'
+import type { EngineFacts, OwnAddressesOf } from './settings.ts'
+import type { SecretMarks } from '../domain/secrets/secret-use.ts'
 
 /** The fields of `metav1.ObjectMeta` that we use. */
 export interface ObjectMeta {
@@ -69,6 +70,8 @@ export interface NewObject {
   }
   /** Absent in a Secret. */
   readonly spec?: unknown
+  /** Of a Secret. */
+  readonly type?: string
   /** The values of a Secret, as text. */
   readonly stringData?: Readonly<Record<string, string>>
 }
@@ -105,9 +108,14 @@ export interface ResourceWriter<T extends KubeObject> {
 }
 
 /** Reads single Secrets; keeps and watches none. */
+export interface ReadSecret extends SecretMarks {
+  /** The decoded values by key. */
+  readonly data: Readonly<Record<string, Uint8Array>>
+}
+
 export interface SecretReader {
-  /** The decoded values by key; null when the Secret does not exist. Throws ResourceApiError. */
-  read(namespace: string, name: string): Promise<Readonly<Record<string, Uint8Array>> | null>
+  /** null when the Secret does not exist. Throws ResourceApiError. */
+  read(namespace: string, name: string): Promise<ReadSecret | null>
 }
 
 export interface ReconcileEnd {
@@ -160,6 +168,20 @@ export interface EngineRecord {
   read(): Promise<RecordedEngine | null>
   /** @returns the object that Events about the engine refer to. Throws ResourceApiError. */
   write(engine: RecordedEngine): Promise<ObjectRef>
+}
+
+/** Which namespace has a name now. Throws ResourceApiError. */
+export interface NamespaceReader {
+  /** `unreadable`: we may not know. */
+  read(
+    name: string,
+  ): Promise<{ readonly kind: 'found'; readonly uid: string } | { readonly kind: 'missing' | 'unreadable' }>
+}
+
+/** Finds what jobs may not call. Throws ResourceApiError. */
+export interface OwnAddressReader {
+  /** In the order of the API server. */
+  read(of: OwnAddressesOf): Promise<readonly string[]>
 }
 
 export interface FleetState {

@@ -34,8 +34,12 @@ export interface Metrics {
   jobStarted(latenessMs: number): void
   jobFinished(outcome: FinishOutcome, count: number): void
   callbackFinished(outcome: 'delivered' | 'failed'): void
-  /** Sets how a scrape reads the call slots in use by this process. */
-  callsInFlight(read: () => number): void
+  /**
+   * Sets what a scrape reads of the call slots of this process.
+   * @param slots how many calls it makes at once
+   * @param readBusy those in use
+   */
+  callSlots(slots: number, readBusy: () => number): void
   /** Sets how a scrape reads the number of shards whose lease this process holds. */
   shardsHeld(read: () => number): void
   leaseLost(): void
@@ -91,6 +95,8 @@ export interface ControllerMetrics {
   cronsOverQuota(count: number): void
   /** Pushed queues that get no resource because their namespace has too many; a lower bound if there are very many. */
   pushedQueuesWaiting(count: number): void
+  /** Another process may lead and count from now on. */
+  leadingEnded(): void
   /** The jobs of all queues with a resource were counted. */
   queuesCounted(): void
   statusWritten(kind: 'HttpQueue' | 'HttpCron' | 'TeamSettings' | 'ApiToken' | 'MaintenanceWindow'): void
@@ -125,8 +131,9 @@ export interface ScalingMetrics {
   /**
    * @param desired the replicas in the Deployment's scale
    * @param current pods that exist
+   * @param ready pods that can make calls
    */
-  executorReplicas(desired: number, current: number): void
+  executorReplicas(desired: number, current: number, ready: number): void
   /** @param isActive the number of executors follows the work */
   scalingActive(isActive: boolean): void
   /** @param isLimited more executors are needed than are allowed */

@@ -62,7 +62,7 @@ export interface QueueStatsEntry extends QueueRef {
   readonly counts: QueueCounts
   /** How long the oldest ready job has been due, ms; null = none is ready. */
   readonly oldestReadyMs: number | null
-  /** The newest `failure` that was raised for it; null = none yet. */
+  /** When and why one of its chains failed for good last, with or without a dead letter; null = none yet. */
   readonly lastFailure: LastFailure | null
 }
 

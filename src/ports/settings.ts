@@ -2,10 +2,13 @@ import type { ApiToken } from '../domain/access/api-token.ts'
 import type { Principal } from '../domain/access/principal.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
-import type { ManagedBy } from '../domain/managed-by.ts'
+import type { AppliedResources, ManagedBy } from '../domain/managed-by.ts'
 import type { Channel, Member } from '../domain/notifications/channel.ts'
 import type { MaintenanceWindow } from '../domain/windows/maintenance-window.ts'
+import type { HeaderSecret } from '../domain/secrets/header-secret.ts'
 import { NO_QUOTAS, type TeamQuotas } from '../domain/quotas.ts'
+import type { NamespaceCompiler } from './access/namespaces.ts'
+import type { OwnSecretsCompiler } from './access/own-secrets.ts'
 
 /** Who manages the resources of queues and crons. It never throws: what cannot be found out now is null. */
 export interface ManagedResources {
@@ -27,20 +30,30 @@ export interface TeamSettings {
   readonly version: number
   /** CIDRs and host suffixes beyond the public Internet. */
   readonly egressAllow: readonly string[]
-  /** `whsec_…` or plain text as configured, newest first, at most two. */
+  /** `whsec_…` or plain text as configured, newest first, at most two; none in a process that opens no secrets. */
   readonly signingSecrets: readonly string[]
+  /** The signing secrets cannot be opened: calls without a signature of them must not be made. */
+  readonly isSigningUnreadable?: boolean
+  /** Where these lie, in the same order, by `signingSecretId`; known to every process. */
+  readonly signingSecretIds: readonly string[]
+  /** At most HEADER_SECRETS_PER_TEAM_MAX; without values where no secrets are opened. */
+  readonly headerSecrets: readonly HeaderSecret[]
   /** The team's own; those of the installation apply as well. */
   readonly quotas: TeamQuotas
-  /** How the team is told of its alerts; at most CHANNELS_PER_TEAM_MAX. */
+  /** How the team is told of its alerts; at most CHANNELS_PER_TEAM_MAX. Without URLs where no secrets are opened. */
   readonly channels: readonly Channel[]
   /** Who gets its e-mails; at most MEMBERS_PER_TEAM_MAX. */
   readonly members: readonly Member[]
+  /** Absent: as the installation says. */
+  readonly appliedResources?: AppliedResources
 }
 
 export const NO_TEAM_SETTINGS: TeamSettings = Object.freeze({
   version: 0,
   egressAllow: Object.freeze([]),
   signingSecrets: Object.freeze([]),
+  signingSecretIds: Object.freeze([]),
+  headerSecrets: Object.freeze([]),
   quotas: NO_QUOTAS,
   channels: Object.freeze([]),
   members: Object.freeze([]),
@@ -78,11 +91,21 @@ export interface TeamPolicy {
   readonly egressAllow: readonly string[]
   /** Newest first, at most two. */
   readonly signingSecrets: readonly string[]
+  /** Where they lie, as in `TeamSettings`; absent if nobody asks. */
+  readonly signingSecretIds?: readonly string[]
+  readonly headerSecrets?: readonly HeaderSecret[]
   /** Absent if the team has none of its own. */
   readonly quotas?: TeamQuotas
   /** Only those that can be used. */
   readonly channels?: readonly Channel[]
   readonly members?: readonly Member[]
+  readonly appliedResources?: AppliedResources | undefined
+}
+
+/** @property unopened whose secrets no key here opens: `team shop`, `cron nightly of team shop` */
+export interface SealedAnew {
+  readonly status: 'sealed'
+  readonly unopened: readonly string[]
 }
 
 /** Applies maintenance windows to the engine, as `SettingsCompiler` does. */
@@ -92,18 +115,22 @@ export interface WindowCompiler {
   removeWindow(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
 }
 
+/** Whose addresses jobs may not call, as far as only the controller can find them. */
+export const OWN_ADDRESSES_OF = ['apiServer', 'pods'] as const
+export type OwnAddressesOf = (typeof OWN_ADDRESSES_OF)[number]
+
 /**
  * Applies settings to the engine, where the API and the executors read them. Writes are idempotent, and settings that
  * are already applied cause no write. Throws StoreUnavailableError.
  */
-export interface SettingsCompiler extends WindowCompiler {
+export interface SettingsCompiler extends WindowCompiler, OwnSecretsCompiler, NamespaceCompiler {
   /** Creates or changes the queue; one that a push created keeps its id and its jobs. */
   applyQueue(
     team: string,
     name: string,
     settings: QueueSettings,
   ): Promise<CompileEnd<{ readonly status: 'applied'; readonly queueId: number }>>
-  /** Removes the queue and its jobs. */
+  /** Removes the queue, its jobs and its own secrets. */
   removeQueue(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' | 'not_found' }>>
   /** Creates or changes the cron, as `CronStore.apply` does. */
   applyCron(
@@ -117,9 +144,24 @@ export interface SettingsCompiler extends WindowCompiler {
   removeCron(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' | 'not_found' }>>
   putTeam(team: string, policy: TeamPolicy): Promise<CompileEnd<{ readonly status: 'applied' }>>
   removeTeam(team: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
-  /** Replaces a former token of the same name. */
-  putToken(token: CompiledToken): Promise<CompileEnd<{ readonly status: 'applied' }>>
+  /**
+   * Replaces a former token of the same name. `taken`: its hash belongs to another team, which has it or had it until it
+   * was revoked; then no token has this name any more.
+   * @param claim `free` (the default): a hash that no team had becomes this team's; `none`: it counts as taken
+   */
+  putToken(
+    token: CompiledToken,
+    claim?: 'free' | 'none',
+  ): Promise<CompileEnd<{ readonly status: 'applied' | 'taken' }>>
+  /** Its hash remains the team's, so that it never becomes a token of another team. */
   removeToken(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
+  /** @param addresses canonical texts, in place of those that were put last */
+  putOwnAddresses(
+    of: OwnAddressesOf,
+    addresses: readonly string[],
+  ): Promise<CompileEnd<{ readonly status: 'applied' }>>
+  /** Seals under the first key what lies there under another, also where the Secret it came from is gone. */
+  sealAnew(): Promise<CompileEnd<SealedAnew>>
   /** The teams, tokens and windows that are applied, without the token of PUNCTUAL_TOKEN. */
   applied(): Promise<{
     readonly teams: readonly string[]

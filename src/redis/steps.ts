@@ -9,7 +9,9 @@ import { READ_CLOCK } from './client/shard-clock.ts'
 import { CREATE_BULK, PUT_PART, SET_BULK, TAKE_TURN } from './bulk/records/bulk-steps.ts'
 import { DELETE_PAGE, MOVE_PART, OPEN_PAGE, PURGE_PAGE, REMAKE_PAGE } from './bulk/pages/page-steps.ts'
 import { BEGIN_EPOCH, TAKE_EPOCH } from './control/leader-epochs.ts'
-import { PUT_SETTING } from './control/put-setting.ts'
+import { PUT_SETTING } from './control/setting/put-setting.ts'
+import { PUT_SECRETS } from './control/secrets/put-secrets.ts'
+import { PUT_TOKEN } from './control/tokens/token-writer.ts'
 import { READ_CRONS } from './crons/cron-listing.ts'
 import { TICK } from './crons/tick/tick-call.ts'
 import { DROP_CRON, PLACE_CRON, REMOVE_CRON, RESERVE_CRON, RETIRE_CRON } from './crons/write/cron-steps.ts'
@@ -31,6 +33,7 @@ import { CLEAR_NOTICE, MARK_CHANNELS, SET_CHANNEL } from './notifications/channe
 import { POUR, PROMOTE } from './maintenance/promotion.ts'
 import { CHECK_RING, CHECK_TEAMS } from './maintenance/ring/ring-check.ts'
 import { RESERVE_QUEUE } from './names/queue-names.ts'
+import { FORGET_TEAM } from './namespaces/erase-team.ts'
 import { LIST_NAMES } from './names/team-names.ts'
 import { READ_BACKLOG } from './queues/backlog-reader.ts'
 import { READ_QUEUES } from './queues/queue-reader.ts'
@@ -50,6 +53,7 @@ import { MATCH_BLOCKS } from './history/blocks/block-reads.ts'
 import { READ_HISTORY } from './history/history-reads.ts'
 import { SEAL } from './history/sealer.ts'
 import { RESCHEDULE } from './maintenance/retention-sweep.ts'
+import { RESEAL } from './control/sealed/reseal.ts'
 import { EMPTY_TRASH } from './retention/trash.ts'
 
 const DESCRIBED = [
@@ -87,6 +91,7 @@ const DESCRIBED = [
   FIRE,
   FOLD,
   FORGET_ALERTS,
+  FORGET_TEAM,
   LIST_NAMES,
   LOOK_QUEUES,
   MATCH_BLOCKS,
@@ -96,6 +101,9 @@ const DESCRIBED = [
   PROMOTE,
   PURGE,
   PUT_SETTING,
+  PUT_SECRETS,
+  PUT_TOKEN,
+  RESEAL,
   READ_BACKLOG,
   READ_CLOCK,
   READ_CRONS,

@@ -1,4 +1,5 @@
-import type { SuccessAssertion } from '../domain/jobs/assertion.ts'
+import { impossibleAssertions, type SuccessAssertion } from '../domain/jobs/assertion.ts'
+import type { FieldProblem } from './schema/field-path.ts'
 import type { AssertionSpec } from './generated/kinds.ts'
 
 const ASSERTION_TYPES = {
@@ -16,6 +17,12 @@ export function assertionOf({ type, value }: AssertionSpec): SuccessAssertion {
     case 'ResponseTimeUnderMs':
       return { type: ASSERTION_TYPES[type], value: Number(value) }
   }
+}
+
+/** The first assertion of a spec that can never hold; the settings are applied all the same, as by the API. */
+export function impossibleAssertionIn(specs: readonly AssertionSpec[]): FieldProblem | null {
+  const [first] = impossibleAssertions(specs.map(assertionOf))
+  return first === undefined ? null : { path: ['spec', 'successAssertions', first.index], reason: first.why }
 }
 
 export function specOfAssertion(assertion: SuccessAssertion): AssertionSpec {

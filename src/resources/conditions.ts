@@ -7,10 +7,15 @@ interface SharedReasons {
   readonly Stalled: 'InvalidSpec'
 }
 
+/** A Secret that is named cannot be used. */
+export type SecretReason = 'SecretNotFound' | 'SecretKeyNotFound' | 'SecretNotUsable' | 'SecretForbidden'
+/** Of the secrets of a queue or cron. */
+export type OwnSecretsReason = SecretReason | 'SecretsTooLarge'
+
 /** The reasons of each kind, by condition. Users look them up and scripts test them, so they stay stable. */
 export interface ReasonsOf {
   readonly HttpQueue: SharedReasons & {
-    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'NameTaken' | 'BackendUnavailable'
+    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'NameTaken' | 'BackendUnavailable' | OwnSecretsReason
     readonly Dispatching: 'Active' | 'Paused'
     /** Present while the queue takes no new jobs. */
     readonly Draining: 'Draining' | 'Drained'
@@ -18,28 +23,34 @@ export interface ReasonsOf {
     readonly JobsLost: 'EngineLost' | 'EngineRestored'
     /** Present once a failure was raised. */
     readonly Failing: 'FailureRaised' | 'NoRecentFailure'
+    /** Present while no call can succeed. */
+    readonly CanSucceed: 'AssertionNeverHolds'
   }
   readonly HttpCron: SharedReasons & {
-    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'QuotaExceeded' | 'BackendUnavailable'
+    readonly Ready:
+      | 'Reconciled'
+      | 'InvalidSpec'
+      | 'TargetBlocked'
+      | 'QuotaExceeded'
+      | 'BackendUnavailable'
+      | OwnSecretsReason
     readonly Scheduled:
       | 'Scheduled'
       | 'Paused'
       | 'InvalidSpec'
       | 'ImpossibleSchedule'
       | 'UnknownTimeZone'
+      | 'TargetBlocked'
       | 'QuotaExceeded'
     /** Present once a failure was raised. */
     readonly Failing: 'FailureRaised' | 'Recovered'
+    /** Present while no call can succeed. */
+    readonly CanSucceed: 'AssertionNeverHolds'
+    /** Present while the cron names a queue. */
+    readonly QueueFound: 'Found' | 'NotFound'
   }
   readonly TeamSettings: SharedReasons & {
-    readonly Ready:
-      | 'Reconciled'
-      | 'InvalidSpec'
-      | 'SecretNotFound'
-      | 'SecretKeyNotFound'
-      | 'SecretNotUsable'
-      | 'SecretForbidden'
-      | 'BackendUnavailable'
+    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'BackendUnavailable' | SecretReason
     /** Present while the team has channels: whether all of them can be used. */
     readonly NotificationsReady:
       | 'Reconciled'
@@ -49,6 +60,10 @@ export interface ReasonsOf {
       | 'SecretForbidden'
       | 'ChannelUrlNotAllowed'
       | 'ChannelFailing'
+    /** Present while the team has header secrets: whether all of them can be sent. */
+    readonly HeaderSecretsReady: 'Reconciled' | SecretReason
+    /** Present while the installation does not let the team open what it asks for. */
+    readonly EgressAllowed: 'NotAllowable'
     /** Present while pushed queues have no resource. */
     readonly PushedQueues: 'TooMany'
   }

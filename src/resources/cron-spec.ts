@@ -1,7 +1,9 @@
 import { cronScheduleOf, timeZoneProblem } from '../domain/crons/cron.ts'
 import type { ConcurrencyPolicy, CronSettings } from '../domain/crons/cron.ts'
 import type { MissedRunPolicy } from '../domain/crons/cron-tick.ts'
+import { secretValueIn, secretValueText } from '../domain/secrets/secret-values.ts'
 import { assertionOf, specOfAssertion } from './assertion-spec.ts'
+import { signingRefsOf } from './secret-refs.ts'
 import type { FieldProblem } from './schema/field-path.ts'
 import type { HttpCronSpec } from './generated/kinds.ts'
 
@@ -17,7 +19,9 @@ export function settingsOfCronSpec(name: string, spec: HttpCronSpec): CronSettin
     displayName: spec.displayName ?? name,
     url: spec.url,
     method: spec.method,
-    headers: Object.freeze(Object.fromEntries(spec.headers.map((header) => [header.name, header.value]))),
+    headers: Object.freeze(
+      Object.fromEntries(spec.headers.map((header) => [header.name, valueOf(name, header)])),
+    ),
     payload: spec.payload ?? null,
     callbackUrl: spec.callbackUrl ?? null,
     cronExpression: spec.cronExpression,
@@ -31,6 +35,7 @@ export function settingsOfCronSpec(name: string, spec: HttpCronSpec): CronSettin
     timeoutSeconds: spec.timeoutSeconds,
     successAssertions: Object.freeze(spec.successAssertions.map(assertionOf)),
     alertThreshold: spec.alertThreshold,
+    signer: signingRefsOf(spec).length === 0 ? null : name,
   })
 }
 
@@ -39,7 +44,15 @@ export type CronSpecChange = { readonly [Field in keyof HttpCronSpec]?: HttpCron
 
 /** The spec fields of the given settings. */
 export function specOfCronSettings(settings: Partial<CronSettings>): CronSpecChange {
-  const { isActive, headers, concurrencyPolicy, missedRunPolicy, successAssertions, ...same } = settings
+  const {
+    isActive,
+    headers,
+    concurrencyPolicy,
+    missedRunPolicy,
+    successAssertions,
+    signer: _,
+    ...same
+  } = settings
   return {
     ...same,
     ...(headers === undefined ? {} : { headers: specOfHeaders(headers) }),
@@ -61,8 +74,33 @@ export function cronProblemsOf({ cronExpression, timeZone }: HttpCronSpec): read
   ]
 }
 
+/** The first URL that the egress policy refuses, with the text of the API. */
+export function blockedUrlOf(
+  { url, callbackUrl }: Pick<CronSettings, 'url' | 'callbackUrl'>,
+  isBlocked: (url: URL) => boolean,
+): FieldProblem | null {
+  for (const [field, text] of Object.entries({ url, callbackUrl })) {
+    const parsed = text === null ? null : URL.parse(text)
+    if (parsed !== null && isBlocked(parsed))
+      return { path: ['spec', field], reason: 'must not point to a blocked address.' }
+  }
+  return null
+}
+
+/** @param cron `metadata.name` */
+function valueOf(cron: string, { value = '', valueFrom }: HttpCronSpec['headers'][number]): string {
+  if (valueFrom === undefined) return value
+  const { name: secret, key } = valueFrom.secretKeyRef
+  return secretValueText({ cron, secret, key })
+}
+
 function specOfHeaders(headers: CronSettings['headers']): HttpCronSpec['headers'] {
-  return Object.entries(headers).map(([name, value]) => ({ name, value }))
+  return Object.entries(headers).map(([name, value]) => {
+    const from = secretValueIn(value)
+    return from === null
+      ? { name, value }
+      : { name, valueFrom: { secretKeyRef: { name: from.secret, key: from.key } } }
+  })
 }
 
 function specOfConcurrency(policy: ConcurrencyPolicy): keyof typeof CONCURRENCY_POLICIES {

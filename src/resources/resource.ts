@@ -1,10 +1,12 @@
 import type { ApiToken } from '../domain/access/api-token.ts'
+import type { SecretMarks } from '../domain/secrets/secret-use.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { Member } from '../domain/notifications/channel.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
 import type { WindowSettings } from '../domain/windows/maintenance-window.ts'
 import type { SecretRef } from './generated/kinds.ts'
+import type { HeaderSecretPlan } from './secret-refs.ts'
 import type { ChannelPlan } from './team-channels.ts'
 
 export const API_VERSION = 'punctual.dev/v1alpha1'
@@ -18,6 +20,8 @@ export interface HttpQueueResource {
   /** The name that jobs are pushed to: `spec.queueName`, or `metadata.name`. */
   readonly queueName: string
   readonly settings: QueueSettings
+  /** Of its own, newest first, at most two. */
+  readonly signingSecretRefs: readonly SecretRef[]
 }
 
 export interface TeamSettingsResource {
@@ -27,6 +31,7 @@ export interface TeamSettingsResource {
   readonly egressAllow: readonly string[]
   /** Newest first, at most two. */
   readonly signingSecretRefs: readonly SecretRef[]
+  readonly headerSecrets: readonly HeaderSecretPlan[]
   readonly quotas: TeamQuotas
   readonly channels: readonly ChannelPlan[]
   readonly members: readonly Member[]
@@ -37,6 +42,8 @@ export interface HttpCronResource {
   readonly team: string
   readonly name: string
   readonly settings: CronSettings
+  /** Of its own, newest first, at most two. */
+  readonly signingSecretRefs: readonly SecretRef[]
 }
 
 export interface MaintenanceWindowResource {
@@ -50,7 +57,7 @@ export interface ApiTokenResource extends ApiToken {
   readonly kind: 'ApiToken'
 }
 
-export interface SecretResource {
+export interface SecretResource extends SecretMarks {
   readonly kind: 'Secret'
   readonly team: string
   readonly name: string

@@ -1,3 +1,5 @@
+import { HEADER_VALUE_BYTES_MAX } from '../domain/limits.ts'
+import { invalidHeaderValue } from '../domain/net/header-rules.ts'
 import type { FieldProblem } from './schema/field-path.ts'
 
 /** Known fields of a core `v1` Secret; any other is an error. */
@@ -66,6 +68,8 @@ function fromText(value: unknown): Uint8Array | null {
 }
 
 const SIGNING_SECRET = /^[\x21-\x7e]{1,512}$/
+/** As Standard Webhooks demands it: shorter keys can be guessed from a signature. */
+const SIGNING_SECRET_BYTES_MIN = 24
 
 /** The text of a signing secret, or why it is not valid. */
 export function signingSecretOf(bytes: Uint8Array): { readonly text: string } | { readonly reason: string } {
@@ -77,7 +81,27 @@ export function signingSecretOf(bytes: Uint8Array): { readonly text: string } | 
   if (text.startsWith('whsec_') && !isBase64(text.slice('whsec_'.length))) {
     return { reason: 'must be base64 after whsec_.' }
   }
+  const bytesOfKey = text.startsWith('whsec_')
+    ? Buffer.from(text.slice('whsec_'.length), 'base64').length
+    : text.length
+  if (bytesOfKey < SIGNING_SECRET_BYTES_MIN) {
+    return { reason: `must have at least ${SIGNING_SECRET_BYTES_MIN} bytes, not ${bytesOfKey}.` }
+  }
   return { text }
+}
+
+/** The text of a header's value, or why it is not valid. */
+export function headerTextOf(bytes: Uint8Array): { readonly text: string } | { readonly reason: string } {
+  const text = Buffer.from(bytes).toString('utf8')
+  if (/[\r\n]$/.test(text)) {
+    return { reason: 'ends with a line break: write it without one (use printf, not echo).' }
+  }
+  if (text === '' || invalidHeaderValue(text)) {
+    return { reason: 'must be visible ASCII characters, spaces and tabs.' }
+  }
+  return text.length > HEADER_VALUE_BYTES_MAX
+    ? { reason: `must have at most ${HEADER_VALUE_BYTES_MAX} bytes.` }
+    : { text }
 }
 
 /** Padding is optional. */

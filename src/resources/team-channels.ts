@@ -1,6 +1,7 @@
 import type { AlertType } from '../domain/alerts/alert.ts'
 import type { Channel, ChannelType, Member } from '../domain/notifications/channel.ts'
-import { channelUrlProblem } from '../domain/notifications/channel-url.ts'
+import type { AppliedResources } from '../domain/managed-by.ts'
+import { channelUrlProblem, isHostOpened } from '../domain/notifications/channel-url.ts'
 import type { ChannelSpec, MemberSpec, SecretRef, TeamSettingsSpec } from './generated/kinds.ts'
 
 /** A channel as its resource describes it: the URL still lies in a Secret. */
@@ -39,12 +40,31 @@ export function membersOf(spec: { readonly members?: readonly MemberSpec[] }): r
   return (spec.members ?? []).map(({ name, email }) => ({ name, email }))
 }
 
+const APPLIED = { Editable: 'editable', ReadOnly: 'read-only' } as const
+
+/** undefined = as the installation says. */
+export function appliedResourcesOf({
+  appliedResources,
+}: Pick<TeamSettingsSpec, 'appliedResources'>): AppliedResources | undefined {
+  return appliedResources === undefined ? undefined : APPLIED[appliedResources]
+}
+
 /** The field of a channel's Secret, as problems and conditions name it. */
 export function secretFieldOf(index: number): string {
   return `spec.notifications.channels[${index}].secretRef`
 }
 
 const BLOCKED = 'The egress policy blocks the host of the URL.'
+
+/** Of egress entries those that do not let a host of the team speak as a chat service; such a host may be public. */
+export function withoutChannelHosts(
+  entries: readonly string[],
+  channels: ReadonlyArray<Pick<Channel, 'url'>>,
+): readonly string[] {
+  return entries.filter(
+    (entry) => !channels.some(({ url }) => url !== null && isHostOpened(new URL(url), [entry])),
+  )
+}
 
 /** A channel, or why it is left out. `message` is a sentence and contains no part of the URL. */
 export type ChannelCheck =

@@ -3,6 +3,7 @@ import type { CompiledSettings } from '../redis/control/compiled-settings.ts'
 import { createCronStore } from '../redis/crons/cron-store.ts'
 import { createQueueStore } from '../redis/queues/queue-store.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/control/settings-compiler.ts'
+import { createNamespaceClaims } from '../redis/namespaces/namespace-claims.ts'
 import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
 import { type HttpCron, ResourceCronEditor } from '../kubernetes/resources/cron-editor.ts'
 import { BY_QUEUE, EDITOR_INDEXES, ResourceQueueEditor } from '../kubernetes/resources/queue-editor.ts'
@@ -27,14 +28,13 @@ import type { Clock } from '../ports/runtime.ts'
 import type { SigningSecretStore } from '../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../ports/access/tokens.ts'
 import type { WindowEditor, WindowStore } from '../ports/windows.ts'
+import type { NamespaceClaims } from '../ports/access/namespaces.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { startApi } from './parts/api-part.ts'
 import { baseUrl } from './startup/base-url.ts'
 import {
   endWithInstallation,
-  type OpenEngine,
   openEgress,
-  openEngine,
   startCompiledSettings,
   startCompiledWindows,
 } from './parts/engine-part.ts'
@@ -47,7 +47,7 @@ import { type Cluster, openCluster } from './parts/cluster-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
 import { openOidc } from './parts/login-part.ts'
-import { API_REDIS } from './parts/store.ts'
+import { API_REDIS, openStore, type Store } from './parts/store.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './parts/telemetry-part.ts'
 import { waitForToken } from './startup/token-wait.ts'
 
@@ -60,19 +60,18 @@ export async function runApi(settings: ApiSettings): Promise<void> {
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle, signal) => {
     const open = () =>
-      openEngine(settings, {
+      openStore(settings, {
         ...API_REDIS,
         telemetry,
         lifecycle,
       })
-    const engine = await waitForRedis(open, { clock: systemClock, logger, signal })
-    const { store, box } = engine
+    const store = await waitForRedis(open, { clock: systemClock, logger, signal })
     await endWithInstallation(store, lifecycle)
     if (settings.token !== null) {
-      const compiler = createSettingsCompiler({ engine: store.engine, box, epoch: null })
+      const compiler = createSettingsCompiler({ engine: store.engine, box: null, epoch: null })
       await putOwnToken(compiler, DEFAULT_TEAM, settings.token)
     }
-    const compiled = await startCompiledSettings(engine, { telemetry, lifecycle })
+    const compiled = await startCompiledSettings({ store, box: null }, { telemetry, lifecycle })
     const windows = await startCompiledWindows(store, { telemetry, lifecycle })
     const queues = createQueueStore(store.engine)
     const crons = createCronStore(store.engine)
@@ -92,26 +91,26 @@ export async function runApi(settings: ApiSettings): Promise<void> {
     }
     const { cluster = null, ...editors } = await openEditors(
       settings,
-      { queues, crons, windows, engine, compiled },
+      { queues, crons, windows, store, compiled },
       { telemetry, lifecycle },
     )
     const port = await startApi({
       settings,
       store,
-      box,
       queues,
       crons,
       windows,
       ...editors,
       ...(await openOidc(settings, cluster, logger)),
       compiled,
-      egress: await openEgress(settings, settings.redisUrl),
+      egress: await openEgress(settings, store, { telemetry, lifecycle }),
       shutdownDelayMs: settings.shutdownDelaySeconds * 1000,
       logger,
       lifecycle,
     })
     isOpen = true
-    logger.info('The API listens', { url: baseUrl(settings.host, port) })
+    const scheme = settings.tlsCert === null ? 'http' : 'https'
+    logger.info('The API listens', { url: baseUrl(settings.host, port, scheme) })
   })
 }
 
@@ -122,7 +121,7 @@ async function openEditors(
     readonly queues: QueueStore
     readonly crons: CronStore
     readonly windows: WindowStore
-    readonly engine: OpenEngine
+    readonly store: Store
     readonly compiled: CompiledSettings
   },
   context: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
@@ -136,9 +135,9 @@ async function openEditors(
   readonly tokenKeeper: TokenKeeper
   readonly signingSecrets: SigningSecretStore
 }> {
-  const { queues, crons, windows, engine, compiled } = parts
+  const { queues, crons, windows, store, compiled } = parts
   if (settings.resources === 'engine') {
-    const compiler = createSettingsCompiler({ engine: engine.store.engine, box: engine.box, epoch: null })
+    const compiler = createSettingsCompiler({ engine: store.engine, box: null, epoch: null })
     return {
       editor: createQueueEditor(queues),
       cronEditor: createCronEditor(crons, newNameSuffix),
@@ -149,11 +148,12 @@ async function openEditors(
       signingSecrets: signingSecretsInEngine(),
     }
   }
-  const { watchNamespaces: namespaces } = settings
-  const cluster = await openCluster({ namespaces, fieldManager: 'punctual-api' }, context)
+  const cluster = await openCluster({ namespaces: settings, fieldManager: 'punctual-api' }, context)
   const { informer, writer } = cluster.openKind(HTTP_QUEUES, EDITOR_INDEXES)
-  const isWatched = (namespace: string): boolean => namespaces === null || namespaces.includes(namespace)
-  const shared = { isWatched, clock: systemClock }
+  const isWatched = (namespace: string): boolean => cluster.isWatched(namespace)
+  const isReadOnly = (team: string): boolean =>
+    (compiled.of(team).appliedResources ?? settings.appliedResources) === 'read-only'
+  const shared = { isWatched, isReadOnly, clock: systemClock }
   const cronWriter = cluster.openWriter<HttpCron>(HTTP_CRONS)
   return {
     editor: new ResourceQueueEditor({ ...shared, queues, informer, writer }),
@@ -168,7 +168,7 @@ async function openEditors(
       ...{ windows, newSuffix: newNameSuffix, mutex: (run) => run() },
       keeper: createResourceWindows({ ...shared, windows, writer: cluster.openWriter(MAINTENANCE_WINDOWS) }),
     }),
-    ...openUsers(settings, cluster, context.telemetry),
+    ...openUsers(settings, { ...cluster, claims: createNamespaceClaims(store.engine) }, context.telemetry),
     ...openSecretKeepers(cluster, compiled, shared),
   }
 }
@@ -177,7 +177,11 @@ async function openEditors(
 function openSecretKeepers(
   cluster: Cluster,
   compiled: CompiledSettings,
-  shared: { readonly isWatched: (namespace: string) => boolean; readonly clock: Clock },
+  shared: {
+    readonly isWatched: (namespace: string) => boolean
+    readonly isReadOnly: (namespace: string) => boolean
+    readonly clock: Clock
+  },
 ): { readonly tokenKeeper: TokenKeeper; readonly signingSecrets: SigningSecretStore } {
   return {
     tokenKeeper: createResourceTokens({
@@ -189,7 +193,7 @@ function openSecretKeepers(
       ...shared,
       settings: cluster.openWriter(TEAM_SETTINGS),
       secrets: cluster.openWriter(SECRETS),
-      isUsed: (team, text) => compiled.of(team).signingSecrets.includes(text),
+      isUsed: (team, id) => compiled.of(team).signingSecretIds.includes(id),
     }),
   }
 }
@@ -197,10 +201,12 @@ function openSecretKeepers(
 /** `cluster` says what users may do; `users`, whose tokens they are, where those are taken. */
 function openUsers(
   { kubernetesUsers, kubernetesAudience: audience, watchNamespaces: namespaces }: ApiSettings,
-  { transport }: Cluster,
+  { transport, isWatched, claims }: Cluster & { readonly claims: NamespaceClaims },
   { logger }: Telemetry,
 ): { readonly cluster: UserAuthorizer; readonly users?: UserVerifier } {
   const tokens = kubernetesUsers === 'any' ? 'any' : 'jwt'
-  const users = new KubernetesUsers({ transport, tokens, audience, namespaces, clock: systemClock, logger })
+  const users = new KubernetesUsers({
+    ...{ transport, tokens, audience, namespaces, isWatched, claims, clock: systemClock, logger },
+  })
   return { cluster: users, ...(kubernetesUsers === 'off' ? {} : { users }) }
 }

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { firstTokenNamespace, keepFirstToken } from '../controller/teams/first-token.ts'
-import { QUEUE_INDEXES, TOKEN_INDEXES, WINDOW_INDEXES } from '../controller/kinds.ts'
+import { CRON_INDEXES, QUEUE_INDEXES, TOKEN_INDEXES, WINDOW_INDEXES } from '../controller/kinds.ts'
 import type { ApiToken, HttpCron, HttpQueue, MaintenanceWindow, TeamSettings } from '../controller/kinds.ts'
 import { LeaderElector } from '../kubernetes/leader-election/leader-elector.ts'
 import { createLeaseLock } from '../kubernetes/leader-election/lease-lock.ts'
@@ -37,10 +37,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
       clock: systemClock,
       ...context,
     })
-    const cluster = await openCluster(
-      { namespaces: settings.watchNamespaces, fieldManager: 'punctual-controller' },
-      context,
-    )
+    const cluster = await openCluster({ namespaces: settings, fieldManager: 'punctual-controller' }, context)
     const kinds = openKinds(cluster)
     const metrics = createReconcileMetrics(telemetry.registry)
     const elector = new LeaderElector({
@@ -85,7 +82,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
 function openKinds(cluster: Cluster): OwnKinds {
   return {
     queues: cluster.openKind<HttpQueue>(HTTP_QUEUES, QUEUE_INDEXES),
-    crons: cluster.openKind<HttpCron>(HTTP_CRONS, {}, transformCron),
+    crons: cluster.openKind<HttpCron>(HTTP_CRONS, CRON_INDEXES, transformCron),
     teams: cluster.openKind<TeamSettings>(TEAM_SETTINGS, {}),
     tokens: cluster.openKind<ApiToken>(API_TOKENS, TOKEN_INDEXES),
     windows: cluster.openKind<MaintenanceWindow>(MAINTENANCE_WINDOWS, WINDOW_INDEXES),

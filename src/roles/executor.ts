@@ -41,7 +41,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
       name: settings.podName,
       settings,
       store,
-      egress: await openEgress(settings, settings.redisUrl),
+      egress: await openEgress(settings, store, { telemetry, lifecycle }),
       teams: await startCompiledSettings(engine, { telemetry, lifecycle }),
       windows: await startCompiledWindows(store, { telemetry, lifecycle }),
       telemetry,

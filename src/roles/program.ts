@@ -7,6 +7,8 @@ import { runApi } from './api.ts'
 import { runController } from './controller.ts'
 import { runDoctor } from './doctor/doctor.ts'
 import { runExecutor } from './executor.ts'
+import { runPrepare } from './prepare.ts'
+import { runUninstall } from './uninstall.ts'
 import { runStandalone } from './standalone.ts'
 import { VERSION } from './startup/version.ts'
 
@@ -33,6 +35,8 @@ export function runPunctual(argv: readonly string[]): Promise<number> {
       controller: runController,
       api: runApi,
       executor: runExecutor,
+      prepare: runPrepare,
+      uninstall: runUninstall,
       doctor: (settings, report) =>
         runDoctor(settings, { ...report, stdout: process.stdout, stderr: process.stderr }),
     },

@@ -2,6 +2,7 @@ import { reasonOf } from '../domain/errors.ts'
 import type { EgressGuard } from '../outbound/egress/egress-guard.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { Logger } from '../ports/runtime.ts'
+import type { OwnSecretsSource } from '../ports/access/own-secrets.ts'
 import { NO_TEAM_SETTINGS, type BoundedTeamsSource, type NotifiedTeamsSource } from '../ports/settings.ts'
 import type { WindowSource } from '../ports/windows.ts'
 import { isDashboardBuilt } from '../api/dashboard/built-dashboard.ts'
@@ -23,6 +24,7 @@ import { greet, say } from './startup/greeting.ts'
 import { openFolderResources, STANDALONE_TEAM } from './parts/folder-resources.ts'
 import { openOidc } from './parts/login-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
+import { waitForRedis } from './startup/redis-wait.ts'
 import { API_REDIS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './parts/store.ts'
 import { createTelemetry, leasesCheck, redisCheck, type Telemetry } from './parts/telemetry-part.ts'
 
@@ -80,10 +82,11 @@ async function startParts(
 ): Promise<void> {
   const { telemetry, lifecycle } = context
   const { logger } = telemetry
-  const store = await openStore({ ...settings, redisUrl }, { ...API_REDIS, telemetry, lifecycle })
+  const open = () => openStore({ ...settings, redisUrl }, { ...API_REDIS, telemetry, lifecycle })
+  const store = await waitForRedis(open, { clock: systemClock, logger, signal: context.signal })
   await endWithInstallation(store, lifecycle)
   const resources = await openFolderResources(settings, folder, store, context)
-  const egress = await openEgress(settings, redisUrl)
+  const egress = await openEgress({ ...settings, redisUrl }, store, context)
   let executor: Executor | null = null
   const opsPort = await telemetry.startOpsServer({
     host: settings.host,
@@ -148,7 +151,7 @@ async function startOwnExecutor(
   { telemetry, lifecycle }: StartContext,
   parts: {
     readonly egress: EgressGuard
-    readonly teams: BoundedTeamsSource & NotifiedTeamsSource
+    readonly teams: BoundedTeamsSource & NotifiedTeamsSource & OwnSecretsSource
     readonly windows: WindowSource
   },
 ): Promise<Executor> {

@@ -3,6 +3,8 @@ import type { KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
 import { egressEntryProblem } from '../domain/net/egress-list.ts'
+import { isCallableHost } from '../domain/net/host-name.ts'
+import { parseIpRange } from '../domain/net/ip-address.ts'
 import { ALL_ADDRESSES } from '../domain/net/listen-address.ts'
 
 /** The value of a setting's text, or what would have been allowed. */
@@ -20,14 +22,15 @@ const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[
 const OBJECT_NAME_CHARACTERS_MAX = 253
 const PASSWORD_CHARACTERS_MAX = 4096
 const SECRETS_KEY_BYTES = 32
+const OTHER_SECRETS_KEYS_MAX = 4
 const TOKEN_CHARACTERS = /^[\x21-\x7e]{16,256}$/
 /** The last label must start with a letter, otherwise it is a mistyped address. */
 const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 const BYTES = /^(0|[1-9][0-9]*)(?:([kmgt])i?)?b?$/i
 const BYTES_POWER: Readonly<Record<string, number>> = { '': 0, k: 1, m: 2, g: 3, t: 4 }
 
-const found = <T>(value: T): Parsed<T> => ({ ok: true, value })
-const refused = (allowed: string): { ok: false; allowed: string } => ({ ok: false, allowed })
+export const found = <T>(value: T): Parsed<T> => ({ ok: true, value })
+export const refused = (allowed: string): { ok: false; allowed: string } => ({ ok: false, allowed })
 
 /** For a setting that may be absent. */
 export function optional<T>(parse: Parser<T>): Parser<T | null> {
@@ -157,7 +160,38 @@ export const parseEgressAllowable: Parser<readonly string[] | null> = (text) => 
   return text === 'none' ? found(Object.freeze([])) : parseEgressEntries(text)
 }
 
-function entriesOf(list: string): string[] {
+/** CIDR blocks and addresses, separated by commas. */
+export const parseCidrs: Parser<readonly string[]> = (text) => {
+  const entries = entriesOf(text)
+  const wrong = entries.find((entry) => parseIpRange(entry) === null)
+  if (wrong !== undefined) {
+    return refused(
+      `CIDR blocks separated by commas, without bits after the prefix; ${JSON.stringify(wrong)} is none`,
+    )
+  }
+  return entries.length > EGRESS_ENTRIES_MAX
+    ? refused(`at most ${EGRESS_ENTRIES_MAX} entries`)
+    : found(Object.freeze(entries))
+}
+
+/** Names and addresses as they stand in URLs, separated by commas. */
+export const parseHosts: Parser<readonly string[]> = (text) => {
+  const entries = entriesOf(text)
+  const hosts = entries.map((entry) => (/[/?#@]/.test(entry) ? null : URL.parse(`http://${entry}`)))
+  const wrong = entries.find((_, index) => !isBareHost(hosts[index] ?? null))
+  if (wrong !== undefined) {
+    return refused(`host names separated by commas, without ports; ${JSON.stringify(wrong)} is none`)
+  }
+  return entries.length > EGRESS_ENTRIES_MAX
+    ? refused(`at most ${EGRESS_ENTRIES_MAX} entries`)
+    : found(Object.freeze(hosts.flatMap((url) => url?.hostname ?? [])))
+}
+
+function isBareHost(url: URL | null): boolean {
+  return url !== null && url.port === '' && isCallableHost(url.hostname)
+}
+
+export function entriesOf(list: string): string[] {
   return list
     .split(',')
     .map((entry) => entry.trim())
@@ -169,4 +203,13 @@ export const parseSecretsKey: Parser<KeyObject> = (text) => {
   const bytes = Buffer.from(text, 'base64')
   const isExact = bytes.length === SECRETS_KEY_BYTES && bytes.toString('base64') === text
   return isExact ? found(createSecretKey(bytes)) : refused('32 bytes in base64 (openssl rand -base64 32)')
+}
+
+/** Keys of a rotation, separated by commas. */
+export const parseSecretsKeys: Parser<readonly KeyObject[]> = (text) => {
+  const keys = entriesOf(text).map(parseSecretsKey)
+  const found = keys.flatMap((key) => (key.ok ? [key.value] : []))
+  return found.length === keys.length && keys.length <= OTHER_SECRETS_KEYS_MAX
+    ? { ok: true, value: Object.freeze(found) }
+    : refused(`at most ${OTHER_SECRETS_KEYS_MAX} keys separated by commas, each of 32 bytes in base64`)
 }

@@ -1,11 +1,14 @@
 import { Command, CommanderError, Option } from 'commander'
 import { RoleEndedError, StartupError } from '../domain/errors.ts'
+import { CHECK_NAMES, type CheckName } from './check-names.ts'
 import { CLIENT_VARIABLES, type ClientSettings, readClientSettings } from './client-settings.ts'
 import {
   loadApiSettings,
   loadControllerSettings,
   loadDoctorSettings,
   loadExecutorSettings,
+  loadPrepareSettings,
+  loadUninstallSettings,
   loadStandaloneSettings,
   ROLE_TABLES,
   unknownVariables,
@@ -15,10 +18,18 @@ import type {
   ControllerSettings,
   DoctorSettings,
   ExecutorSettings,
+  PrepareSettings,
   StandaloneSettings,
+  UninstallSettings,
 } from './role-settings.ts'
 import { flagOf } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags, RoleName } from './setting.ts'
+
+/** @property only the one check to make; null = all */
+interface DoctorReport {
+  readonly isJson: boolean
+  readonly only: CheckName | null
+}
 
 /** Each runs a role until it ends; a rejection ends the program. */
 export interface RoleRunners {
@@ -26,8 +37,11 @@ export interface RoleRunners {
   controller(settings: ControllerSettings): Promise<void>
   api(settings: ApiSettings): Promise<void>
   executor(settings: ExecutorSettings): Promise<void>
+  /** Makes what an installation begins with, and ends. */
+  prepare(settings: PrepareSettings): Promise<void>
+  uninstall(settings: UninstallSettings): Promise<void>
   /** Looks once and reports; answers whether nothing was found. */
-  doctor(settings: DoctorSettings, report: { readonly isJson: boolean }): Promise<boolean>
+  doctor(settings: DoctorSettings, report: DoctorReport): Promise<boolean>
 }
 
 export interface ProgramOptions {
@@ -81,10 +95,20 @@ export function buildProgram(options: ProgramOptions): Command {
     'doctor',
     'check an installation, and inspect all that it holds in Redis; writes nothing',
     async (flags) => {
-      const isHealthy = await roles.doctor(loadDoctorSettings(env, flags), { isJson: flags['json'] === true })
+      const only = CHECK_NAMES.find((name) => name === flags['only']) ?? null
+      const report = { isJson: flags['json'] === true, only }
+      const isHealthy = await roles.doctor(loadDoctorSettings(env, flags), report)
       if (!isHealthy) throw new CommanderError(1, 'punctual.doctor', 'the doctor has findings')
     },
-  ).option('--json', 'one JSON document on standard output')
+  )
+    .option('--json', 'one JSON document on standard output')
+    .addOption(new Option('--only <check>', 'make one check only').choices(CHECK_NAMES))
+  addRole(program, 'prepare', 'make the Secrets of an installation on Kubernetes that are missing', (flags) =>
+    roles.prepare(loadPrepareSettings(env, flags)),
+  )
+  addRole(program, 'uninstall', 'ready an installation on Kubernetes for its removal', (flags) =>
+    roles.uninstall(loadUninstallSettings(env, flags)),
+  )
   options.registerClientCommands?.(program, readClientSettings(env))
   return program
 }

@@ -1,5 +1,6 @@
-interface RedisPlace {
-  readonly redisUrl: string | null
+import { redisMistakes, type RedisValues } from './tables/redis-table.ts'
+
+interface GivenRedis extends RedisValues {
   readonly redisPassword: string | null
 }
 
@@ -9,13 +10,14 @@ interface Read<T> {
 }
 
 /** Puts the password into the URL, escaped, so that callers need only the URL. */
-export function withRedisPassword<T extends RedisPlace>({ values, mistakes }: Read<T>) {
+export function withRedisPassword<T extends GivenRedis>({ values, mistakes }: Read<T>) {
   const { redisPassword, redisUrl, ...others } = values
   const problem = redisPassword === null ? null : problemOf(redisUrl, mistakes)
   const isFilledIn = redisPassword !== null && redisUrl !== null && problem === null
+  const found = [...mistakes, ...(problem === null ? [] : [problem]), ...redisMistakes(values)]
   return {
     values: { ...others, redisUrl: isFilledIn ? fillIn(redisUrl, redisPassword) : redisUrl },
-    mistakes: problem === null ? mistakes : [...mistakes, problem],
+    mistakes: found,
   }
 }
 

@@ -2,14 +2,16 @@ import type { KeyObject } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
-import type { CAPACITY_SETTINGS } from './capacity-table.ts'
-import { basePathMistakes, basePathOf } from './dashboard-table.ts'
-import { loginMistakes } from './login-table.ts'
-import { mailMistakes } from './mail-table.ts'
+import type { CAPACITY_SETTINGS } from './tables/capacity-table.ts'
+import { basePathMistakes, basePathOf } from './tables/dashboard-table.ts'
+import { loginMistakes } from './tables/login-table.ts'
+import { mailMistakes } from './tables/mail-table.ts'
+import { namespaceMistakes } from './tables/namespace-table.ts'
 import { withRedisPassword } from './redis-password.ts'
 import { readSettings, ROLE_NAMES } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags, RoleName, SettingValues } from './setting.ts'
 import { SETTINGS } from './table.ts'
+import { tlsMistakes } from './tables/tls-table.ts'
 
 type Settings = typeof SETTINGS
 type RoleTable<Role extends RoleName> = {
@@ -33,19 +35,23 @@ type RoleValues<Role extends RoleName, Filled = unknown> = Omit<
 > &
   Readonly<Filled>
 
-/** What all roles of an installation must share, and standalone makes for itself. */
-interface Shared {
+/** What roles of an installation must share, and standalone makes for itself. The API gets no key. */
+interface SharedRedis {
   redisUrl: string
+}
+interface Shared extends SharedRedis {
   secretsKey: KeyObject
 }
 
 /** `manifests` is always a folder: the one given, or the data folder's. `basePath` is '' at the root. */
 export type StandaloneSettings = RoleValues<'standalone', { manifests: string; basePath: string }>
-export type ApiSettings = RoleValues<'api', Shared & { basePath: string }>
+export type ApiSettings = RoleValues<'api', SharedRedis & { basePath: string }>
 export type ExecutorSettings = RoleValues<'executor', Shared & { podName: string }>
 export type ControllerSettings = RoleValues<'controller', Shared & { podName: string; podNamespace: string }>
 /** Without a Redis or a key, the doctor takes those of the data folder. */
 export type DoctorSettings = RoleValues<'doctor'>
+export type PrepareSettings = RoleValues<'prepare', { podNamespace: string }>
+export type UninstallSettings = RoleValues<'uninstall', { podNamespace: string }>
 export type CapacitySettings = SettingValues<typeof CAPACITY_SETTINGS>
 
 /** @throws StartupError with every mistake, one a line */
@@ -70,10 +76,10 @@ export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSetting
   const login = loginMistakes(values, { resources, before: mistakes })
   const found = [
     ...[...mistakes, ...equalPorts(values.port, values.opsPort), ...login],
-    ...basePathMistakes(values),
+    ...[...basePathMistakes(values), ...tlsMistakes(values), ...namespaceMistakes(values)],
   ]
-  const shared = requireShared(values, found)
-  return Object.freeze({ ...values, ...shared, basePath: basePathOf(values) })
+  const redisUrl = requireRedis(values, found)
+  return Object.freeze({ ...values, redisUrl, basePath: basePathOf(values) })
 }
 
 /** @throws StartupError with every mistake, one a line */
@@ -93,9 +99,8 @@ export function loadControllerSettings(env: Environment, flags: GivenFlags): Con
     )
   }
   const podNamespace = values.podNamespace ?? ''
-  if (podNamespace === '' && !isReported(mistakes, 'PUNCTUAL_POD_NAMESPACE', '--pod-namespace')) {
-    found.push('PUNCTUAL_POD_NAMESPACE is not set: the controller keeps its lease in its own namespace.')
-  }
+  found.push(...missingNamespace(podNamespace, { before: mistakes, why: 'the controller keeps its lease' }))
+  found.push(...namespaceMistakes({ ...values, podNamespace }))
   const shared = requireShared(values, found)
   return Object.freeze({ ...values, ...shared, podName: values.podName ?? hostname(), podNamespace })
 }
@@ -105,6 +110,35 @@ export function loadDoctorSettings(env: Environment, flags: GivenFlags): DoctorS
   const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.doctor, env, flags))
   refuseMistakes(mistakes)
   return Object.freeze({ ...values, dataDir: resolve(values.dataDir) })
+}
+
+/** @throws StartupError with every mistake, one a line */
+export function loadPrepareSettings(env: Environment, flags: GivenFlags): PrepareSettings {
+  const { values, mistakes } = readSettings(ROLE_TABLES.prepare, env, flags)
+  const podNamespace = values.podNamespace ?? ''
+  const why = 'prepare makes Secrets'
+  refuseMistakes([...mistakes, ...missingNamespace(podNamespace, { before: mistakes, why })])
+  return Object.freeze({ ...values, podNamespace })
+}
+
+/** @throws StartupError with every mistake, one a line */
+export function loadUninstallSettings(env: Environment, flags: GivenFlags): UninstallSettings {
+  const { values, mistakes } = readSettings(ROLE_TABLES.uninstall, env, flags)
+  const podNamespace = values.podNamespace ?? ''
+  const why = 'uninstall stops the Deployments'
+  refuseMistakes([
+    ...[...mistakes, ...missingNamespace(podNamespace, { before: mistakes, why })],
+    ...namespaceMistakes({ ...values, podNamespace }),
+  ])
+  return Object.freeze({ ...values, podNamespace })
+}
+
+function missingNamespace(
+  namespace: string,
+  { before, why }: { readonly before: readonly string[]; readonly why: string },
+): string[] {
+  if (namespace !== '' || isReported(before, 'PUNCTUAL_POD_NAMESPACE', '--pod-namespace')) return []
+  return [`PUNCTUAL_POD_NAMESPACE is not set: ${why} in its own namespace.`]
 }
 
 function refuseMistakes(mistakes: readonly string[]): void {
@@ -121,18 +155,27 @@ function requireShared(
   { redisUrl, secretsKey }: { readonly redisUrl: string | null; readonly secretsKey: KeyObject | null },
   before: readonly string[],
 ): Shared {
-  const mistakes = [...before]
-  if (redisUrl === null && !isReported(before, 'PUNCTUAL_REDIS_URL', '--redis-url')) {
-    mistakes.push('PUNCTUAL_REDIS_URL is not set: this role needs a Redis, such as redis://127.0.0.1:6379.')
-  }
+  const mistakes = [...before, ...missingRedis(redisUrl, before)]
   if (secretsKey === null && !isReported(before, 'PUNCTUAL_SECRETS_KEY', '--secrets-key')) {
     mistakes.push(
-      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation needs the same one, such as from "openssl rand -base64 32".',
+      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation but the API needs the same one, such as from "openssl rand -base64 32".',
     )
   }
   refuseMistakes(mistakes)
   if (redisUrl === null || secretsKey === null) throw new Error('a value that is missing is a mistake')
   return { redisUrl, secretsKey }
+}
+
+/** @throws StartupError with these mistakes and the ones found before */
+function requireRedis({ redisUrl }: { readonly redisUrl: string | null }, before: readonly string[]): string {
+  refuseMistakes([...before, ...missingRedis(redisUrl, before)])
+  if (redisUrl === null) throw new Error('a value that is missing is a mistake')
+  return redisUrl
+}
+
+function missingRedis(redisUrl: string | null, before: readonly string[]): string[] {
+  if (redisUrl !== null || isReported(before, 'PUNCTUAL_REDIS_URL', '--redis-url')) return []
+  return ['PUNCTUAL_REDIS_URL is not set: this role needs a Redis, such as redis://127.0.0.1:6379.']
 }
 
 function isReported(mistakes: readonly string[], variable: string, flag: string): boolean {
@@ -158,10 +201,11 @@ const SERVICE_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.+)?|PORT|PORT_[0-9]+
 /** The settings as the log shows them: secrets only as `set` or null. */
 export function describeSettings(settings: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const table: Readonly<Record<string, AnySetting>> = SETTINGS
+  const isSet = (value: unknown): boolean => value !== null && !(Array.isArray(value) && value.length === 0)
   return Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [
       key,
-      table[key]?.isSecret === true && value !== null ? 'set' : value,
+      table[key]?.isSecret === true && isSet(value) ? 'set' : value,
     ]),
   )
 }

@@ -11,8 +11,8 @@ export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>
 
 /** The roles that run until they are stopped, in the order of the help. */
 export const PROCESSES = ['standalone', 'controller', 'api', 'executor'] as const
-/** All commands that take settings; `doctor` looks once and ends. */
-export const ROLE_NAMES = [...PROCESSES, 'doctor'] as const
+/** All commands that take settings; those after the processes do their work once and end. */
+export const ROLE_NAMES = [...PROCESSES, 'doctor', 'prepare', 'uninstall'] as const
 export type RoleName = (typeof ROLE_NAMES)[number]
 
 /** One thing that can be set, by a variable or by the flag of the same words. */

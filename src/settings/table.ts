@@ -1,34 +1,33 @@
 import type { KeyObject } from 'node:crypto'
-import {
-  CONNECTIONS_DEFAULT,
-  INTAKE_BYTES_DEFAULT,
-  REDIS_MAXMEMORY_BYTES_DEFAULT,
-  SHARDS_MAX,
-} from '../domain/limits.ts'
-import { CAPACITY_SETTINGS } from './capacity-table.ts'
-import { DASHBOARD_SETTINGS } from './dashboard-table.ts'
-import { LOGIN_SETTINGS } from './login-table.ts'
-import { MAIL_SETTINGS } from './mail-table.ts'
+import { CONNECTIONS_DEFAULT, INTAKE_BYTES_DEFAULT, SHARDS_MAX } from '../domain/limits.ts'
+import { APPLIED_RESOURCES } from '../domain/managed-by.ts'
+import { CAPACITY_SETTINGS } from './tables/capacity-table.ts'
+import { DASHBOARD_SETTINGS } from './tables/dashboard-table.ts'
+import { LOGIN_SETTINGS } from './tables/login-table.ts'
+import { MAIL_SETTINGS } from './tables/mail-table.ts'
 import {
   bytesBetween,
   integerBetween,
   oneOf,
   optional,
+  parseCidrs,
   parseEgressAllowable,
   parseEgressEntries,
+  parseHosts,
   parseListenHost,
-  parseNamespace,
-  parseNamespaces,
   parseObjectName,
-  parsePassword,
   parsePath,
-  parseRedisUrl,
   parseSecretsKey,
+  parseSecretsKeys,
   parseSwitch,
   parseToken,
 } from './parsers.ts'
-import { QUOTA_SETTINGS } from './quota-table.ts'
-import { SCALING_SETTINGS } from './scaling-table.ts'
+import { NAMESPACE_SETTINGS } from './tables/namespace-table.ts'
+import { PREPARE_SETTINGS } from './tables/prepare-table.ts'
+import { QUOTA_SETTINGS } from './tables/quota-table.ts'
+import { REDIS_SETTINGS, WITH_REDIS } from './tables/redis-table.ts'
+import { SCALING_SETTINGS } from './tables/scaling-table.ts'
+import { TLS_SETTINGS } from './tables/tls-table.ts'
 import { PROCESSES, setting } from './setting.ts'
 
 const PORT_MAX = 65_535
@@ -40,9 +39,6 @@ const CONNECTIONS_MAX = 1_000_000
 /** With less, a few request bodies of 1 MiB would take all of it. */
 const INTAKE_BYTES_MIN = 8 * 1024 ** 2
 const INTAKE_BYTES_MAX = 64 * 1024 ** 3
-/** Below this Redis 7 cannot hold its own bookkeeping and a batch at once. */
-const REDIS_MAXMEMORY_BYTES_MIN = 16 * 1024 ** 2
-const REDIS_MAXMEMORY_BYTES_MAX = 4 * 1024 ** 4
 const HISTORY_BYTES_MAX = 4 * 1024 ** 4
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -50,7 +46,9 @@ export const LOG_FORMATS = ['auto', 'json', 'text'] as const
 /** Where the API writes edits of queues. */
 export const RESOURCE_MODES = ['engine', 'kubernetes'] as const
 
-const WITH_REDIS = [...PROCESSES, 'doctor'] as const
+/** The API is none of them: it answers nothing that is sealed. */
+const OPENING_SECRETS = ['standalone', 'controller', 'executor', 'doctor'] as const
+const LOGGING = [...PROCESSES, 'prepare', 'uninstall'] as const
 const SERVING = ['standalone', 'api'] as const
 /** The controller judges the URLs of channels. */
 const CALLING = ['standalone', 'controller', 'api', 'executor'] as const
@@ -98,57 +96,7 @@ export const SETTINGS = Object.freeze({
     initialText: 'resources/ in the data folder',
     parse: optional(parsePath),
   }),
-  redisUrl: setting({
-    roles: WITH_REDIS,
-    variable: 'PUNCTUAL_REDIS_URL',
-    placeholder: 'url',
-    help: 'Redis to use: redis://, rediss:// or a socket path',
-    initial: null,
-    initialText: 'none: standalone starts its own',
-    isSecret: true,
-    parse: optional(parseRedisUrl),
-  }),
-  redisPassword: setting({
-    roles: WITH_REDIS,
-    variable: 'PUNCTUAL_REDIS_PASSWORD',
-    placeholder: 'text',
-    help: 'password for the Redis of the URL, unescaped; as a flag it shows in process lists',
-    initial: null,
-    initialText: 'the one in the URL',
-    isSecret: true,
-    isVerbatim: true,
-    parse: optional(parsePassword),
-  }),
-  redisCa: setting({
-    roles: WITH_REDIS,
-    variable: 'PUNCTUAL_REDIS_CA',
-    placeholder: 'file',
-    help: 'PEM file of certificate authorities that verify a rediss:// server',
-    initial: null,
-    initialText: "Node's own",
-    parse: optional(parsePath),
-  }),
-  redisMaxmemoryBytes: setting({
-    roles: ['standalone'],
-    variable: 'PUNCTUAL_REDIS_MAXMEMORY',
-    placeholder: 'bytes',
-    help: "memory limit of standalone's own Redis, such as 512MiB or 2g",
-    initial: REDIS_MAXMEMORY_BYTES_DEFAULT,
-    initialText: '1GiB',
-    parse: bytesBetween(
-      REDIS_MAXMEMORY_BYTES_MIN,
-      REDIS_MAXMEMORY_BYTES_MAX,
-      'bytes from 16MiB to 4TiB, such as 512MiB, 1g or 1073741824',
-    ),
-  }),
-  allowUnsafeRedis: setting({
-    roles: PROCESSES,
-    variable: 'PUNCTUAL_ALLOW_UNSAFE_REDIS',
-    placeholder: null,
-    help: 'start even if Redis may lose jobs (evicting policy, no AOF)',
-    initial: false,
-    parse: parseSwitch,
-  }),
+  ...REDIS_SETTINGS,
   shards: setting({
     roles: WITH_REDIS,
     variable: 'PUNCTUAL_SHARDS',
@@ -187,6 +135,7 @@ export const SETTINGS = Object.freeze({
       'bytes from 8MiB to 64GiB, such as 64MiB, 1g or 134217728',
     ),
   }),
+  ...TLS_SETTINGS,
   shutdownDelaySeconds: setting({
     roles: ['api'],
     variable: 'PUNCTUAL_SHUTDOWN_DELAY_SECONDS',
@@ -206,7 +155,7 @@ export const SETTINGS = Object.freeze({
     parse: optional(parseToken),
   }),
   secretsKey: setting({
-    roles: WITH_REDIS,
+    roles: OPENING_SECRETS,
     variable: 'PUNCTUAL_SECRETS_KEY',
     placeholder: 'base64',
     help: 'key for secrets kept in Redis; as a flag it shows in process lists',
@@ -214,6 +163,16 @@ export const SETTINGS = Object.freeze({
     initialText: 'none: standalone creates one in the data folder',
     isSecret: true,
     parse: optional<KeyObject>(parseSecretsKey),
+  }),
+  otherSecretsKeys: setting({
+    roles: OPENING_SECRETS,
+    variable: 'PUNCTUAL_OTHER_SECRETS_KEYS',
+    placeholder: 'list',
+    help: 'keys that open secrets kept in Redis but seal none, for a rotation; as a flag it shows in process lists',
+    initial: Object.freeze([]),
+    initialText: 'none',
+    isSecret: true,
+    parse: parseSecretsKeys,
   }),
   egressAllow: setting({
     roles: CALLING,
@@ -238,9 +197,27 @@ export const SETTINGS = Object.freeze({
     variable: 'PUNCTUAL_EGRESS_ALLOWABLE',
     placeholder: 'list',
     help: 'what a team may allow in its TeamSettings: CIDRs and host suffixes, any or none',
-    initial: null,
-    initialText: 'any',
+    initial: Object.freeze([]),
+    initialText: 'none',
     parse: parseEgressAllowable,
+  }),
+  egressClusterCidrs: setting({
+    roles: CALLING,
+    variable: 'PUNCTUAL_EGRESS_CLUSTER_CIDRS',
+    placeholder: 'list',
+    help: 'CIDRs of pods, services and nodes: open only to entries with addresses inside of them',
+    initial: Object.freeze([]),
+    initialText: 'none',
+    parse: parseCidrs,
+  }),
+  egressOwnHosts: setting({
+    roles: CALLING,
+    variable: 'PUNCTUAL_EGRESS_OWN_HOSTS',
+    placeholder: 'list',
+    help: 'hosts that lead to this API, beside that of the public URL; jobs may not call them',
+    initial: Object.freeze([]),
+    initialText: 'none',
+    parse: parseHosts,
   }),
   ...QUOTA_SETTINGS,
   historyBytes: setting({
@@ -262,24 +239,7 @@ export const SETTINGS = Object.freeze({
     initialText: 'the host name',
     parse: optional(parseObjectName),
   }),
-  podNamespace: setting({
-    roles: ['controller'],
-    variable: 'PUNCTUAL_POD_NAMESPACE',
-    placeholder: 'namespace',
-    help: "the operator's own namespace, with its Lease and its executors",
-    initial: null,
-    initialText: 'none',
-    parse: optional(parseNamespace),
-  }),
-  watchNamespaces: setting({
-    roles: ['controller', 'api'],
-    variable: 'PUNCTUAL_WATCH_NAMESPACES',
-    placeholder: 'list',
-    help: 'watch only these namespaces, separated by commas',
-    initial: null,
-    initialText: 'all',
-    parse: optional(parseNamespaces),
-  }),
+  ...NAMESPACE_SETTINGS,
   resources: setting({
     roles: ['api'],
     variable: 'PUNCTUAL_RESOURCES',
@@ -288,10 +248,18 @@ export const SETTINGS = Object.freeze({
     initial: 'engine',
     parse: oneOf(RESOURCE_MODES),
   }),
+  appliedResources: setting({
+    roles: ['api'],
+    variable: 'PUNCTUAL_APPLIED_RESOURCES',
+    placeholder: 'mode',
+    help: 'edits of resources that somebody has applied: editable or read-only; a TeamSettings may say otherwise',
+    initial: 'editable',
+    parse: oneOf(APPLIED_RESOURCES),
+  }),
   ...DASHBOARD_SETTINGS,
   ...LOGIN_SETTINGS,
   instanceName: setting({
-    roles: ['controller'],
+    roles: ['controller', 'uninstall'],
     variable: 'PUNCTUAL_INSTANCE_NAME',
     placeholder: 'name',
     help: 'name of this installation; its Lease and its engine record are named after it',
@@ -299,8 +267,25 @@ export const SETTINGS = Object.freeze({
     parse: parseObjectName,
   }),
   ...SCALING_SETTINGS,
+  ...PREPARE_SETTINGS,
+  removeResources: setting({
+    roles: ['uninstall'],
+    variable: 'PUNCTUAL_REMOVE_RESOURCES',
+    placeholder: null,
+    help: 'delete all queues, with their jobs, and all crons too',
+    initial: false,
+    parse: parseSwitch,
+  }),
+  uninstallSeconds: setting({
+    roles: ['uninstall'],
+    variable: 'PUNCTUAL_UNINSTALL_SECONDS',
+    placeholder: 'seconds',
+    help: 'how long pods and resources may take to go',
+    initial: 240,
+    parse: integerBetween(1, 3_600),
+  }),
   logLevel: setting({
-    roles: PROCESSES,
+    roles: LOGGING,
     variable: 'PUNCTUAL_LOG_LEVEL',
     placeholder: 'level',
     help: `least level to log: ${LOG_LEVELS.join(', ')}`,
@@ -308,7 +293,7 @@ export const SETTINGS = Object.freeze({
     parse: oneOf(LOG_LEVELS),
   }),
   logFormat: setting({
-    roles: PROCESSES,
+    roles: LOGGING,
     variable: 'PUNCTUAL_LOG_FORMAT',
     placeholder: 'format',
     help: 'json, text, or auto: text on a terminal, else json',

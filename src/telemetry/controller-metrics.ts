@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client'
 import type { ControllerMetrics } from '../ports/metrics.ts'
 import { Series } from './series.ts'
 
-/** The controller's series about resources and the engine. */
+/** The controller's series about resources and the engine. What only a leader counts is exported by it alone. */
 export function createControllerMetrics(registry: Registry): ControllerMetrics {
   const series = new Series(registry)
   const losses = series.counterOf(
@@ -37,6 +37,10 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
     'Times that the jobs of all queues with a resource were counted.',
   )
   const statuses = series.counter('punctual_statuses_written_total', 'Statuses written, by kind.', 'kind')
+  const leadingEnded = () => {
+    for (const gauge of [orphanQueues, orphanCrons, waiting]) gauge.remove()
+  }
+  leadingEnded()
   return {
     engineLost: (reason) => losses.inc({ reason }),
     engineHeld: (isHeld) => held.set(Number(isHeld)),
@@ -46,6 +50,7 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
     orphanCrons: (count) => orphanCrons.set(count),
     cronsOverQuota: (count) => overQuota.set(count),
     pushedQueuesWaiting: (count) => waiting.set(count),
+    leadingEnded,
     queuesCounted: () => counts.inc(),
     statusWritten: (kind) => statuses.inc({ kind }),
   }

@@ -93,6 +93,7 @@ function jobMetrics(series: Series): Omit<Metrics, keyof EngineMetrics | keyof N
     'punctual_calls_in_flight',
     'Call slots in use: by open calls, by results being written and by claims in progress.',
   )
+  const callSlots = series.gaugeRead('punctual_call_slots', 'Calls that this process makes at once.')
   const dropped = series.counter(
     'punctual_call_records_dropped_total',
     'Call records that were discarded because there was no room for them.',
@@ -110,7 +111,10 @@ function jobMetrics(series: Series): Omit<Metrics, keyof EngineMetrics | keyof N
     },
     jobFinished: (outcome, count) => finished.inc({ outcome }, count),
     callbackFinished: (outcome) => callbacks.inc({ outcome }),
-    callsInFlight,
+    callSlots: (slots, readBusy) => {
+      callSlots(() => slots)
+      callsInFlight(readBusy)
+    },
     callRecordsDropped: (count) => dropped.inc(count),
     jobsQuarantined: (count) => quarantined.inc(count),
   }

@@ -1,3 +1,6 @@
+import { isSecretHeader } from '../domain/secrets/secret-headers.ts'
+import { withoutUrlSecrets } from '../domain/net/url-secrets.ts'
+
 /**
  * Keeps secrets out of logs. A field is judged by its name; text is judged by what it holds, because a URL or a
  * bearer token also turns up inside an error message.
@@ -8,14 +11,12 @@ const DEPTH_MAX = 6
 const ITEMS_MAX = 100
 const TEXT_CHARACTERS_MAX = 2_000
 
-/** Ends of names, lower case without `-` and `_`: `set-cookie`, `apiToken` and `signing_secrets` all match. */
-const SECRET_NAME =
-  /(?:authorization|cookies?|tokens?|secrets?|passwords?|passphrase|payload|body|signatures?|apikey|privatekey)$/
+/** Ends of names that are no headers, lower case without `-` and `_`; beside them those of secret headers count. */
+const SECRET_NAME = /(?:cookies|payload|body|signatures?)$/
 /** A fencing token is a counter, and the one token worth reading in a log. */
 const PUBLIC_NAMES: ReadonlySet<string> = new Set(['fencingtoken'])
 
-const URL_IN_TEXT =
-  /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"'<>]*@)?([^\s?#"'<>]*)(\?[^\s#"'<>]*)?(#[^\s"'<>]*)?/gi
+const URL_IN_TEXT = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]*/gi
 const CREDENTIAL_IN_TEXT = /\b(Bearer|Basic)\s+[\w.~+/=-]+/gi
 const SIGNING_SECRET_IN_TEXT = /\bwhsec_[\w+/=-]+/g
 
@@ -24,16 +25,14 @@ export function redactFields(fields: Readonly<Record<string, unknown>>): Record<
   return redactRecord(fields, 0)
 }
 
-/** `text` without credentials, and with URLs cut after their path. */
+/** `text` without credentials, those in URLs included. */
 export function redactText(text: string): string {
   const cut =
     text.length <= TEXT_CHARACTERS_MAX
       ? text
       : `${text.slice(0, TEXT_CHARACTERS_MAX)}… (${text.length} characters)`
   return cut
-    .replace(URL_IN_TEXT, (_all, scheme: string, rest: string, query?: string) =>
-      query === undefined ? `${scheme}${rest}` : `${scheme}${rest}?${REDACTED}`,
-    )
+    .replace(URL_IN_TEXT, (url) => withoutUrlSecrets(url, REDACTED))
     .replace(CREDENTIAL_IN_TEXT, `$1 ${REDACTED}`)
     .replace(SIGNING_SECRET_IN_TEXT, REDACTED)
 }
@@ -83,5 +82,5 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
 
 function isSecretName(name: string): boolean {
   const plain = name.toLowerCase().replaceAll(/[-_]/g, '')
-  return SECRET_NAME.test(plain) && !PUBLIC_NAMES.has(plain)
+  return (SECRET_NAME.test(plain) || isSecretHeader(name)) && !PUBLIC_NAMES.has(plain)
 }

@@ -11,6 +11,7 @@ declare module 'vitest' {
     readonly clusterAccess: ClusterAccess
     /** A file for kubectl. */
     readonly kubeconfig: string
+    readonly etcdUrl: string
   }
 }
 
@@ -32,6 +33,7 @@ export async function setup(project: TestProject): Promise<void> {
   }
   project.provide('clusterAccess', controlPlane.access)
   project.provide('kubeconfig', controlPlane.kubeconfig)
+  project.provide('etcdUrl', controlPlane.etcdUrl)
 }
 
 export async function teardown(): Promise<void> {

@@ -80,8 +80,20 @@ async function bind(namespace: string, account: string, role: string): Promise<v
   })
 }
 
+/** The namespaces that there are have what there is. */
+const CLAIMS = { claim: async (_team: string, uid: string) => uid }
+
 function admit(token: string, team: string, audience: string | null = null): Promise<Admission> {
-  const options = { transport, audience, namespaces: null, clock: systemClock, logger: quietLogger }
+  const isWatched = () => true
+  const options = {
+    transport,
+    audience,
+    namespaces: null,
+    isWatched,
+    claims: CLAIMS,
+    clock: systemClock,
+    logger: quietLogger,
+  }
   return new KubernetesUsers({ tokens: 'jwt', ...options }).admit(token, { team, address: null })
 }
 
@@ -165,7 +177,7 @@ test('without the right to ask, users cannot be checked', async () => {
   })
   const users = new KubernetesUsers({
     ...{ transport: powerless, tokens: 'jwt', audience: null, namespaces: null },
-    ...{ clock: systemClock, logger: quietLogger },
+    ...{ isWatched: () => true, claims: CLAIMS, clock: systemClock, logger: quietLogger },
   })
   expect(await users.admit(token, { team: shop, address: null })).toMatchObject({ kind: 'unavailable' })
   await powerless.close()

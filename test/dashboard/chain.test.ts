@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import type { Page } from 'playwright-core'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient, Push } from '../support/servers/api-client.ts'
+import { startTarget, statuses, type Target } from '../support/targets/target.ts'
 import { type Dashboard, faultsOf } from './support/browser.ts'
 import { createDashboardWorld } from './support/dashboard-world.ts'
 
 const { missing, open: openWorld } = createDashboardWorld()
+let target: Target
 let url = ''
 let client: ApiClient
 let dashboard: Dashboard
@@ -13,8 +15,10 @@ let page: Page
 
 beforeAll(async () => {
   if (missing !== null) return
+  target = await startTarget()
   ;({ url, client, dashboard, page } = await openWorld())
 })
+afterAll(() => target?.close())
 
 const echo = (query = ''): string => `${url}/echo${query}`
 const field = (name: string) => page.getByRole('textbox', { name, exact: true })
@@ -98,11 +102,13 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
   })
 
   test('replays a dead letter with one field changed, and all others as they were', async () => {
-    const id = await deadLetter({ headers: { Authorization: 'Bearer s3cret' } })
+    target.route('/refused', statuses(500))
+    const headers = { Authorization: 'Bearer s3cret', 'X-Shop': 'north' }
+    const id = await deadLetter({ url: `${target.url}/refused`, headers })
     await open(`/jobs/${id}`)
     await page.getByText(/It can be replayed until it expires in 14 d/).waitFor()
     await choose(/^Edit and replay/)
-    await page.getByRole('dialog').getByLabel('URL', { exact: true }).fill(echo())
+    await page.getByRole('dialog').getByLabel('URL', { exact: true }).fill(`${target.url}/taken`)
     await page.getByText('1 field changed').waitFor()
     expect(await faultsOf(page)).toEqual([])
     await button('Replay with changes').click()
@@ -112,7 +118,12 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
       .waitFor()
     const made = page.url().split('/').at(-1) ?? ''
     expect(made).not.toBe(String(id))
-    expect(await client.job(made)).toMatchObject({ headers: { Authorization: 'Bearer s3cret' }, url: echo() })
+    expect(await client.job(made)).toMatchObject({
+      headers: { Authorization: '(hidden)', 'X-Shop': 'north' },
+    })
+    expect(target.arrivals('/taken')).toMatchObject([
+      { headers: { authorization: 'Bearer s3cret', 'x-shop': 'north' } },
+    ])
     await open(`/jobs/${id}`)
     await page.getByText('It was replayed as').waitFor()
     expect(await faultsOf(page)).toEqual([])

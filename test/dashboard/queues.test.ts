@@ -144,7 +144,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
 
   test('shows what Git manages as YAML in place of an edit, and lets it be paused', async () => {
     const id = await client.makeQueue('managed', { max_parallelism: 3 })
-    const argo: ManagedBy = { tool: 'argo_cd', name: 'shop' }
+    const argo: ManagedBy = { tool: 'argo_cd', name: 'shop', read_only: false }
     // No cluster is here: the answer of one is put in its place.
     await page.route(`**/api/queues/${id}`, async (route) => {
       const response = await route.fetch()

@@ -19,9 +19,8 @@ async function arrived(label: string, count: number) {
 }
 
 async function queueId(name: string): Promise<number> {
-  const queue = await cluster.punctual.queueNamed(name)
-  if (queue === null) throw new Error(`there is no queue ${name}`)
-  return queue.queue_id
+  const { queue_id: id } = await until(`queue ${name} is applied`, () => cluster.punctual.queueNamed(name))
+  return id
 }
 
 test('a limit that is raised holds for the jobs that wait', async () => {
@@ -37,21 +36,21 @@ test('a limit that is raised holds for the jobs that wait', async () => {
 })
 
 test('a queue paused by kubectl calls nothing, and one resumed by the API goes on', async () => {
-  await cluster.applyQueue('paused', {})
-  await inNamespace('patch', 'hq', 'paused', '--type=merge', '--patch', '{"spec":{"active":false}}')
-  const id = await queueId('paused')
-  const isPaused = async () => (await cluster.punctual.queueNamed('paused'))?.is_active === false
+  await cluster.applyQueue('halted', {})
+  await inNamespace('patch', 'hq', 'halted', '--type=merge', '--patch', '{"spec":{"active":false}}')
+  const id = await queueId('halted')
+  const isPaused = async () => (await cluster.punctual.queueNamed('halted'))?.is_active === false
   await until('the pause is in force', isPaused)
-  await cluster.punctual.push({ queue: 'paused', url: cluster.target.url('paused') })
+  await cluster.punctual.push({ queue: 'halted', url: cluster.target.url('halted') })
   // Pushed later to a queue like it, and done.
   const { job_id: later } = await cluster.punctual.push({ queue: 'open', url: cluster.target.url('open') })
   await cluster.punctual.ended(later, ARRIVAL_TIMEOUT_MS)
 
-  expect((await cluster.target.report('paused')).arrivals).toBe(0)
+  expect((await cluster.target.report('halted')).arrivals).toBe(0)
 
   expect((await cluster.punctual.send('POST', `/api/queues/${id}/resume`)).status).toBe(200)
-  expect((await arrived('paused', 1)).arrivals).toBe(1)
-  expect((await cluster.queueResource('paused')).spec?.['active']).toBe(true)
+  expect((await arrived('halted', 1)).arrivals).toBe(1)
+  expect((await cluster.queueResource('halted')).spec?.['active']).toBe(true)
 })
 
 test('a deleted queue lets its call end, and takes the jobs that wait with it', async () => {

@@ -15,6 +15,7 @@ const CONNECTION = 'controls the connection and cannot be set'
 const OURS = 'is set by Punctual and cannot be given'
 const NAME_TWICE = 'must not have one name twice; upper and lower case do not count'
 const NOT_A_VALUE = 'must hold only visible ASCII characters, spaces and tabs'
+const THE_MASK = 'must be the value itself: this is what is shown in its place'
 
 const URLS = [
   'http://a',
@@ -114,6 +115,11 @@ export const HTTP_CRON: KindSamples = {
       timeoutSeconds: 7,
       successAssertions: [{ type: 'BodyContains', value: '200' }],
       alertThreshold: 2,
+      signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
+    },
+    {
+      ...LEAST,
+      headers: [{ name: 'X-Key', valueFrom: { secretKeyRef: { name: 'partner', key: 'token' } } }],
     },
   ],
   padding: { 'spec.cronExpression': ' ', 'spec.timeZone': null },
@@ -150,6 +156,20 @@ export const HTTP_CRON: KindSamples = {
         { headers: [{ name: 'a', value }] },
         { field: 'spec.headers[0].value', rule: NOT_A_VALUE },
       ),
+    ),
+    refused(
+      'header value',
+      'as it is shown',
+      { headers: [{ name: 'a', value: '(hidden)' }] },
+      { field: 'spec.headers[0].value', rule: THE_MASK },
+    ),
+    ...[{ name: 'a' }, { name: 'a', value: '', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }].map(
+      (header) => ({
+        title: `header ${JSON.stringify(header)}`,
+        spec: { ...LEAST, headers: [header] },
+        field: 'spec.headers[0]',
+        rule: 'must have either value or valueFrom',
+      }),
     ),
     {
       title: 'one header twice',

@@ -23,6 +23,7 @@ export const HTTP_QUEUE: KindSamples = {
       callbackEvents: 'EveryAttempt',
       draining: true,
       strictParallelism: true,
+      signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
     },
   ],
   valid: [

@@ -3,7 +3,8 @@ import type { GivenInvalidSample, GivenSample, KindSamples } from './sample.ts'
 const NAMED_TEAM = 'a namespace has one TeamSettings, and it is named team'
 const NOT_A_BLOCK =
   'must be a CIDR block such as 10.0.0.0/8: a complete address, no bits set after the prefix'
-const NEITHER = 'must be a CIDR block such as 10.0.0.0/8 or a host suffix such as example.com'
+const NEITHER =
+  'must be a CIDR block such as 10.0.0.0/8 or a host suffix such as example.com, with a port such as :443 if need be, or a host suffix at fixed addresses such as example.com=203.0.113.0/24'
 
 const LABEL = 'x'.repeat(63)
 
@@ -23,6 +24,16 @@ export const EGRESS_ENTRIES = [
   '_srv.a-b.c1',
   '1.2.3.4a',
   `${LABEL}.test`,
+  'a.test:443',
+  'a.test:65535',
+  '10.0.0.0/8:1',
+  '10.1.2.3:8080',
+  'fd00::/8:443',
+  'fd00::7/128:443',
+  'partner.example=203.0.113.0/24',
+  'partner.example=203.0.113.0/24:443',
+  '.Partner.example.=203.0.113.7:443',
+  'be.test=fd00::/8:443',
 ]
 
 const EGRESS_ENTRIES_REFUSED: ReadonlyArray<readonly [string, string]> = [
@@ -31,7 +42,7 @@ const EGRESS_ENTRIES_REFUSED: ReadonlyArray<readonly [string, string]> = [
   ['10.0.0.0/08', NOT_A_BLOCK],
   ['10.0.0/8', NOT_A_BLOCK],
   ['10.0.0.0/', NOT_A_BLOCK],
-  ['10.0.0.0/8/8', NOT_A_BLOCK],
+  ['10.0.0.0/8/8', NEITHER],
   ['fd00::1/8', NOT_A_BLOCK],
   ['::/129', NOT_A_BLOCK],
   ['::ffff:10.0.0.0/104', NOT_A_BLOCK],
@@ -45,7 +56,22 @@ const EGRESS_ENTRIES_REFUSED: ReadonlyArray<readonly [string, string]> = [
   ['*.test', NEITHER],
   ['a test', NEITHER],
   ['ä.test', NEITHER],
-  ['a.test:80', NEITHER],
+  ['a.test:0', NEITHER],
+  ['a.test:080', NEITHER],
+  ['a.test:65536', NEITHER],
+  ['a.test:http', NEITHER],
+  ['a.test:80:80', NEITHER],
+  ['10.1.2.3:0', NEITHER],
+  ['10.0.0.0/8:0', NEITHER],
+  ['[fd00::7]:443', NEITHER],
+  ['a.test=', NEITHER],
+  ['a.test=b.test', NEITHER],
+  ['a.test=fd00::7', NEITHER],
+  ['a.test:443=10.0.0.0/8', NEITHER],
+  ['=10.0.0.0/8', NEITHER],
+  ['1.2=10.0.0.0/8', NEITHER],
+  ['a.test=10.0.0.1/8', NOT_A_BLOCK],
+  ['10.0.0.1/8:443', NOT_A_BLOCK],
   ['10.0.0', NEITHER],
   ['10.0.0.256', NEITHER],
   ['010.0.0.1', NEITHER],
@@ -60,6 +86,50 @@ const allowing = (entry: string): GivenSample => ({
 })
 
 const signing = (...secretRefs: readonly object[]) => ({ signing: { secretRefs } })
+
+const HEADER_HOSTS = [
+  'api.example.com',
+  'localhost',
+  '*.example.com',
+  '*.example.com:8443',
+  'api.example.com:1',
+  '_srv.a-b.c1:65535',
+  '10.1.2.3',
+  '10.1.2.3:8080',
+  '[fd00::7]',
+  '[fd00::7]:8080',
+]
+const HEADER_HOSTS_REFUSED = [
+  '',
+  '*',
+  '*.',
+  'a.*.test',
+  '**.test',
+  'A.test',
+  'a.test.',
+  '.a.test',
+  'a..test',
+  '-a.test',
+  'https://a.test',
+  'a.test/path',
+  'user@a.test',
+  'a.test:0',
+  'a.test:65536',
+  'a.test:',
+  '*.10.1.2.3',
+  '10.1.2',
+  '10.1.2.256',
+  '010.1.2.3',
+  'fd00::7',
+  '10.0.0.0/8',
+  'a.test,b.test',
+  'ä.test',
+]
+const NOT_A_HOST =
+  'must be a host in lower case such as api.example.com, *.example.com for those below it, or an address, with a port such as :8443 if need be'
+const withHeaderSecret = (...hosts: readonly string[]) => ({
+  headerSecrets: [{ name: 'partner', secretKeyRef: { name: 'partner', key: 'token' }, hosts }],
+})
 
 const SLACK = { name: 'slack', key: 'url' }
 const notifying = (...channels: readonly object[]) => ({ notifications: { channels } })
@@ -105,11 +175,17 @@ export const TEAM_SETTINGS: KindSamples = {
         jobsPerMonth: 1,
       },
       ...signing({ name: 'signing', key: 'current' }),
+      ...withHeaderSecret('a.test'),
+      appliedResources: 'ReadOnly',
       members: [{ name: 'Ada', email: 'ada@a.test' }],
       ...notifying({ name: 'ops', type: 'Slack', alertTypes: ['Warning'], secretRef: SLACK }),
     },
   ],
-  padding: { 'spec.egress.allow[]': '.x', 'spec.members[].email': '.x' },
+  padding: {
+    'spec.egress.allow[]': '.x',
+    'spec.headerSecrets[].hosts[]': '.x',
+    'spec.members[].email': '.x',
+  },
   deciding: ['spec.notifications.channels[].type'],
   valid: [
     { title: 'nothing but defaults', spec: {} },
@@ -126,6 +202,7 @@ export const TEAM_SETTINGS: KindSamples = {
         { name: 'c', type: 'Webhook', secretRef: SLACK, alertTypes: ['Warning', 'LimitWarning'] },
       ),
     },
+    ...HEADER_HOSTS.map((host) => ({ title: `a host ${host}`, spec: withHeaderSecret(host) })),
     { title: 'empty notifications', spec: { notifications: {} } },
     ...ADDRESSES.map((email) => mailing(email)),
   ],
@@ -156,6 +233,29 @@ export const TEAM_SETTINGS: KindSamples = {
       title: 'a key with a slash',
       spec: signing({ name: 's', key: 'a/b' }),
       field: 'spec.signing.secretRefs[0].key',
+    },
+    ...HEADER_HOSTS_REFUSED.map((host) => ({
+      title: `a host ${JSON.stringify(host)}`,
+      ...{ spec: withHeaderSecret(host), field: 'spec.headerSecrets[0].hosts[0]', rule: NOT_A_HOST },
+    })),
+    {
+      title: 'a header secret for no host',
+      ...{ spec: withHeaderSecret(), field: 'spec.headerSecrets[0].hosts' },
+    },
+    {
+      title: 'a header secret without hosts',
+      spec: { headerSecrets: [{ name: 'partner', secretKeyRef: { name: 'partner', key: 'token' } }] },
+      field: 'spec.headerSecrets[0].hosts',
+    },
+    {
+      title: 'one header secret twice',
+      spec: {
+        headerSecrets: [
+          ...withHeaderSecret('a.test').headerSecrets,
+          ...withHeaderSecret('b.test').headerSecrets,
+        ],
+      },
+      field: 'spec.headerSecrets[1]',
     },
     { title: 'an empty key', spec: signing({ name: 's', key: '' }), field: 'spec.signing.secretRefs[0].key' },
     {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { SETTINGS } from '../../src/settings/table.ts'
+import { LABEL_SELECTOR } from '../../src/settings/tables/namespace-table.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
@@ -21,21 +22,24 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: unknown
   readonly $ref?: string
+  readonly $defs?: Readonly<Record<string, Schema>>
 }
 
-/** Parts of what every pod may be given: the page has them once. */
+/** What every role may be given, Redis too where it has it: the page has it once. */
 const OF_EVERY_POD =
-  /^(?:controller|api|executor|redis\.bundled)\.(podAnnotations|nodeSelector|tolerations|affinity|priorityClassName|resources)$/
+  /^(?:controller|api|executor|redis\.bundled)\.(extra\w+|serviceAccount\.\w+|deploymentAnnotations|pod\w+|podDisruptionBudget\.\w+|containerSecurityContext|revisionHistoryLimit|strategy|\w+Probe|nodeSelector|tolerations|affinity|topologySpreadConstraints|\w+ClassName|dns\w+|hostAliases|resources)$/
+/** Maps whose keys are those of Kubernetes: one value each. */
+const WHOLE = /^(?:.+\.resources|podSecurityContext|containerSecurityContext)$/
 
 function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Values by their path; an empty object is one, and so are the resources of a container. */
+/** Values by their path; an empty object is one. */
 function valuesIn(map: Record<string, unknown>, before = ''): [string, unknown][] {
   return Object.entries(map).flatMap(([key, value]) => {
     const path = `${before}${key}`
-    const isValue = !isMap(value) || Object.keys(value).length === 0 || key === 'resources'
+    const isValue = !isMap(value) || Object.keys(value).length === 0 || WHOLE.test(path)
     return isValue ? [[path, value] as [string, unknown]] : valuesIn(value, `${path}.`)
   })
 }
@@ -48,7 +52,7 @@ describe('the values', () => {
     const written = rows.map(([, path, text]) => [path, text === undefined ? 'elsewhere' : JSON.parse(text)])
     const expected = new Map<string, unknown>()
     for (const [path, value] of valuesIn(values)) {
-      const shown = path.endsWith('.resources') || path === 'networkPolicy.dns' ? 'elsewhere' : value
+      const shown = WHOLE.test(path) || path === 'networkPolicy.dns' ? 'elsewhere' : value
       expected.set(path.replace(OF_EVERY_POD, '*.$1'), shown)
     }
     expect(expected.size).toBeGreaterThan(50)
@@ -67,16 +71,38 @@ describe('the values', () => {
     }
   })
 
+  test('have the selector of namespaces that the program takes', () => {
+    const { namespaceSelector } = (schema.properties ?? {}) as Record<string, { pattern?: string }>
+    expect(namespaceSelector?.pattern).toBe(`^$|${LABEL_SELECTOR.source}`.replaceAll('\\/', '/'))
+  })
+
   test('are each in the schema, so that one that was forgotten is not let through', () => {
     const known = (at: Schema, keys: readonly string[]): boolean => {
       const [key, ...rest] = keys
       if (key === undefined) return true
-      const next = at.properties?.[key]
+      const inline = at.$ref === undefined ? at : schema.$defs?.[at.$ref.replace('#/$defs/', '')]
+      const next = inline?.properties?.[key]
       return next !== undefined && known(next, rest)
     }
     const unknown = valuesIn(values).filter(([path]) => !known(schema, path.split('.')))
     expect(unknown.map(([path]) => path)).toEqual([])
   })
+})
+
+test('the comparison names values that there are, and nothing that both others have is missing', () => {
+  const [, page = ''] = read('docs/install.md').split('## Beside other charts')
+  const rows = page
+    .split('\n')
+    .filter((line) => / (?:yes|no) +\| +(?:yes|no) +\|$/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  expect(rows.length).toBeGreaterThan(40)
+  const known = (path: string) =>
+    path.split('.').reduce<unknown>((at, key) => (isMap(at) ? at[key] : undefined), values) !== undefined
+  const named = rows.flatMap(([, , ours = '']) =>
+    [...ours.matchAll(/`([\w.]+)`/g)].map(([, path = '']) => path),
+  )
+  expect(named.filter((path) => !known(path))).toEqual([])
+  expect(rows.filter(([, , ours = '']) => !/`|every value/.test(ours))).toEqual([])
 })
 
 test('the chart bounds pods as the program bounds itself', () => {
@@ -96,7 +122,7 @@ test('the chart bounds pods as the program bounds itself', () => {
 
 test('the chart lets teams open what the program does, as the egress page says', () => {
   expect(values).toHaveProperty('egress.allowable', SETTINGS.egressAllowable.initialText)
-  expect(read('docs/reference/egress.md')).toContain('The default is `any`, in the chart too')
+  expect(read('docs/reference/egress.md')).toContain('The default is `none`, in the chart too')
 })
 
 test('the install page names the oldest Kubernetes that the chart takes', () => {
@@ -108,6 +134,14 @@ test('the chart is of the version of the program', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string }
   expect([chart.version, chart.appVersion]).toEqual([version, version])
   expect(read('config/default/kustomization.yaml')).toContain(`newTag: ${version}`)
+})
+
+test('kustomize leaves the Role about the API server where it is', () => {
+  const { namespace } = parse(read('config/default/kustomization.yaml')) as { namespace?: string }
+  expect(namespace).toBeUndefined()
+  expect(read('config/rbac/manifests.yaml')).toMatch(
+    /name: punctual-punctual-api-server\n {2}namespace: default\n/,
+  )
 })
 
 test('the chart has the definitions of crds/, and says so to Artifact Hub', () => {
@@ -130,7 +164,7 @@ describe('the image', () => {
     expect(dockerfile).toContain(`RUN ${program}, "--version"]`)
     for (const role of ['controller', 'api', 'executor']) {
       const template = read(`charts/punctual/templates/${role}.yaml`)
-      expect(template).toContain(`args: [${role}]`)
+      expect(template).toContain(`args: {{ prepend .Values.${role}.extraArgs "${role}" | toJson }}`)
       expect(template).not.toMatch(/^\s*command:/m)
     }
   })
@@ -138,7 +172,8 @@ describe('the image', () => {
   test('asks no registry but for its base, and runs as nobody', () => {
     expect(dockerfile).not.toMatch(/^#\s*syntax/im)
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
-    expect(new Set(bases)).toEqual(new Set(['${BASE_IMAGE}', 'scratch', '${PROGRAM}']))
+    const own = bases.filter((base) => !base?.startsWith('node:26-bookworm-slim@sha256:'))
+    expect(new Set(own)).toEqual(new Set(['${BASE_IMAGE}', 'scratch', '${PROGRAM}']))
     expect(dockerfile.match(/^USER (\S+)$/m)?.[1]).toBe('65532:65532')
   })
 

@@ -275,6 +275,24 @@ describe('lists that must agree', () => {
     )
     expect([...files, ...references].filter((path) => !index.includes(`(${path})`))).toEqual([])
   })
+
+  test('what is settled on day one are values that there are, and every section about one is named', () => {
+    const page = read('docs/install.md')
+    const [, table = ''] = /^## On day one\n(.*?)^## /ms.exec(page) ?? []
+    const values = parse(read('charts/punctual/values.yaml')) as Readonly<Record<string, unknown>>
+    const named = [...table.matchAll(/`([\w.*]+)`/g)].map(([, name = '']) => name.replace('*', 'controller'))
+    expect(named.length).toBeGreaterThan(20)
+    const valueOf = (name: string) =>
+      name
+        .split('.')
+        .reduce<unknown>((map, key) => (map as Record<string, unknown> | undefined)?.[key], values)
+    expect(named.filter((name) => valueOf(name) === undefined)).toEqual([])
+    const [, sections = ''] = /^## With Helm\n(.*?)^## With plain/ms.exec(page) ?? []
+    const anchors = [...sections.matchAll(/^### (.*)$/gm)].map(([, text = '']) =>
+      text.toLowerCase().replaceAll(' ', '-'),
+    )
+    expect(anchors.filter((anchor) => !table.includes(`(#${anchor})`))).toEqual([])
+  })
 })
 
 test('a broken link or anchor is found', () => {

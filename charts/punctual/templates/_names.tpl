@@ -18,6 +18,9 @@ app.kubernetes.io/component: {{ .component }}
 
 {{/* The labels of every object. Arguments: root, component (may be absent). */}}
 {{- define "punctual.labels" -}}
+{{- with .root.Values.commonLabels }}
+{{- toYaml . }}
+{{ end -}}
 app.kubernetes.io/name: punctual
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- with .component }}
@@ -28,18 +31,32 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* Arguments: an image's repository, tag and digest. */}}
+{{/* Arguments: root, and an image's repository, tag and digest. A registry of the repository gives way to imageRegistry. */}}
 {{- define "punctual.imageName" -}}
+{{- $repository := .repository -}}
+{{- with .root.Values.imageRegistry -}}
+{{- $repository = printf "%s/%s" (trimSuffix "/" .) (regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $repository "") -}}
+{{- end -}}
 {{- if .digest -}}
-{{ .repository }}@{{ .digest }}
+{{ $repository }}@{{ .digest }}
 {{- else -}}
-{{ .repository }}:{{ .tag }}
+{{ $repository }}:{{ .tag }}
 {{- end -}}
 {{- end -}}
 
 {{- define "punctual.image" -}}
 {{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
-{{- include "punctual.imageName" (dict "repository" .Values.image.repository "tag" $tag "digest" .Values.image.digest) -}}
+{{- include "punctual.imageName" (dict "root" . "repository" .Values.image.repository "tag" $tag "digest" .Values.image.digest) -}}
+{{- end -}}
+
+{{/* The ServiceAccount of a component's pods. Arguments: root, component, values (the component's). */}}
+{{- define "punctual.serviceAccountName" -}}
+{{- with .values.serviceAccount -}}
+{{- if not (or .create .name) -}}
+{{- fail (printf "%s.serviceAccount: give the name of the one that is there, or let the chart create one" (ternary "redis.bundled" $.component (eq $.component "redis"))) -}}
+{{- end -}}
+{{- .name | default (printf "%s-%s" (include "punctual.fullname" $.root) $.component) -}}
+{{- end -}}
 {{- end -}}
 
 {{/* "true" when the chart brings its own Redis. */}}
@@ -61,17 +78,40 @@ key: {{ ternary .Values.token.existingSecretKey "token" (ne .Values.token.existi
 name: {{ .Values.secretsKey.existingSecret | default (printf "%s-key" (include "punctual.fullname" .)) }}
 key: {{ ternary .Values.secretsKey.existingSecretKey "secrets-key" (ne .Values.secretsKey.existingSecret "") }}
 {{- end -}}
+{{- define "punctual.otherKeysSecret" -}}
+name: {{ .Values.secretsKey.existingSecret | default (printf "%s-key" (include "punctual.fullname" .)) }}
+key: other-secrets-keys
+{{- end -}}
 {{- define "punctual.redisPasswordSecret" -}}
 {{- with .Values.redis.bundled -}}
 name: {{ .existingSecret | default (printf "%s-redis" (include "punctual.fullname" $)) }}
 key: {{ ternary .existingSecretKey "password" (ne .existingSecret "") }}
 {{- end -}}
 {{- end -}}
-{{- define "punctual.redisUrlSecret" -}}
-{{- with .Values.redis.external -}}
-name: {{ .existingSecret | default (printf "%s-redis" (include "punctual.fullname" $)) }}
-key: {{ ternary .existingSecretKey "url" (ne .existingSecret "") }}
-{{- end -}}
+
+{{/*
+Variables that tell `prepare` which Secrets to make: those that are not yours. None of them is part of the release: what
+is rendered holds nothing random, and an uninstall leaves them, as it does the data they open.
+*/}}
+{{- define "punctual.makeEnv" -}}
+{{- if and .Values.token.enabled (not .Values.token.existingSecret) }}
+{{- with include "punctual.tokenSecret" . | fromYaml }}
+- name: PUNCTUAL_MAKE_TOKEN
+  value: {{ .name }}/{{ .key }}
+{{- end }}
+{{- end }}
+{{- if not .Values.secretsKey.existingSecret }}
+{{- with include "punctual.keySecret" . | fromYaml }}
+- name: PUNCTUAL_MAKE_SECRETS_KEY
+  value: {{ .name }}/{{ .key }}
+{{- end }}
+{{- end }}
+{{- if and (include "punctual.hasBundledRedis" .) (not .Values.redis.bundled.existingSecret) }}
+{{- with include "punctual.redisPasswordSecret" . | fromYaml }}
+- name: PUNCTUAL_MAKE_REDIS_PASSWORD
+  value: {{ .name }}/{{ .key }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* The team of the first token, as the controller decides it. */}}
@@ -115,6 +155,11 @@ true
 {{- if or (ne (include "punctual.userTokens" .) "off") (and (include "punctual.hasOidc" .) (not .Values.oidc.groupRoles)) -}}
 true
 {{- end -}}
+{{- end -}}
+
+{{/* What the API speaks. */}}
+{{- define "punctual.apiScheme" -}}
+{{- if .Values.api.tls.existingSecret }}https{{ else }}http{{ end -}}
 {{- end -}}
 
 {{/* The path below which browsers find the API and the dashboard; empty at the root. */}}

@@ -2,10 +2,12 @@
 - to:
     {{- toYaml .Values.networkPolicy.dns | nindent 4 }}
   ports:
+    {{- range .Values.networkPolicy.dnsPorts }}
     - protocol: UDP
-      port: 53
+      port: {{ . }}
     - protocol: TCP
-      port: 53
+      port: {{ . }}
+    {{- end }}
 {{- end -}}
 
 {{- define "punctual.toRedis" -}}
@@ -19,8 +21,10 @@
       port: 6379
 {{- else -}}
 - ports:
+    {{- range include "punctual.redisPorts" . | splitList "\n" }}
     - protocol: TCP
-      port: {{ .Values.redis.external.port }}
+      port: {{ . }}
+    {{- end }}
   {{- with .Values.redis.external.cidrs }}
   to:
     {{- range . }}
@@ -110,7 +114,7 @@ spec:
         cidr: 0.0.0.0/0
         {{- $ipv4 := list }}
         {{- $ipv6 := list }}
-        {{- range .Values.networkPolicy.blockedCidrs }}
+        {{- range concat .Values.networkPolicy.blockedCidrs .Values.egress.clusterCidrs | uniq }}
         {{- if contains ":" . }}{{ $ipv6 = append $ipv6 . }}{{ else }}{{ $ipv4 = append $ipv4 . }}{{ end }}
         {{- end }}
         except:
@@ -119,12 +123,29 @@ spec:
         cidr: ::/0
         except:
           {{- toYaml $ipv6 | nindent 10 }}
-    {{- range .Values.egress.allow }}
-    {{- if regexMatch "^[0-9a-fA-F.:]+/[0-9]+$" . }}
+{{- range .Values.egress.allow }}
+{{- $block := regexReplaceAll "^.*=" . "" }}
+{{- $port := "" }}
+{{- if regexMatch "(/[0-9]+|^[0-9.]+):[0-9]+$" $block }}
+{{- $port = regexFind "[0-9]+$" $block }}
+{{- $block = regexReplaceAll ":[0-9]+$" $block "" }}
+{{- end }}
+{{- if regexMatch "^[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+$" $block }}
+{{- $block = printf "%s/32" $block }}
+{{- else if and (contains ":" $block) (regexMatch "^[0-9a-fA-F.:]+$" $block) (not (regexMatch "^[^:]*:[0-9]+$" $block)) }}
+{{- $block = printf "%s/128" $block }}
+{{- end }}
+{{- if regexMatch "^[0-9a-fA-F.:]+/[0-9]+$" $block }}
+- to:
     - ipBlock:
-        cidr: {{ . }}
-    {{- end }}
-    {{- end }}
+        cidr: {{ $block }}
+  {{- with $port }}
+  ports:
+    - protocol: TCP
+      port: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}
 {{- if include "punctual.hasTest" . }}
 - to:
     - podSelector:
@@ -148,7 +169,12 @@ spec:
   {{- end }}
 {{- end }}
 {{- end }}
-{{- with .Values.networkPolicy.executorEgress }}
+{{- include "punctual.furtherEgress" .Values.networkPolicy.executorEgress }}
+{{- end }}
+
+{{/* Rules of yours, on lines of their own. Argument: the list. */}}
+{{- define "punctual.furtherEgress" }}
+{{- with . }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
@@ -166,4 +192,13 @@ spec:
   ports:
     - protocol: TCP
       port: 6379
+{{- if .Values.redis.bundled.exporter.enabled }}
+- ports:
+    - protocol: TCP
+      port: 9121
+  {{- with .Values.networkPolicy.opsFrom }}
+  from:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
 {{- end }}

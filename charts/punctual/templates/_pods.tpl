@@ -1,19 +1,61 @@
-{{/* What pod security "restricted" asks of a pod; the group too, as one runtime gives group 0 where only the user is said. */}}
-{{- define "punctual.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-fsGroupChangePolicy: OnRootMismatch
-seccompProfile:
-  type: RuntimeDefault
+{{/*
+A map of the chart and what a component or the installation sets in it: null takes a key away. Helm drops a key that is
+null only where the chart itself has one. Arguments: a list of maps, the later ones win.
+*/}}
+{{- define "punctual.merged" -}}
+{{- $all := dict -}}
+{{- range . -}}
+{{- range $key, $value := . -}}
+{{- $_ := set $all $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- range $key, $value := $all -}}
+{{- if kindIs "invalid" $value -}}
+{{- $_ := unset $all $key -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $all -}}
 {{- end -}}
 
+{{/*
+The head of a Deployment's spec: how many old ones are kept and how pods are replaced. Arguments: values (the
+component's), strategy (the chart's own, may be absent).
+*/}}
+{{- define "punctual.deploymentHead" -}}
+revisionHistoryLimit: {{ .values.revisionHistoryLimit | int64 }}
+{{- with .values.strategy | default .strategy }}
+strategy:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* The annotations of a Deployment. Arguments: values (the component's). */}}
+{{- define "punctual.deploymentAnnotations" -}}
+{{- with .values.deploymentAnnotations -}}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
+{{- end -}}
+
+{{/* The labels of the pods of one component; the chart's own win. Arguments: root, component, values (the component's). */}}
+{{- define "punctual.podLabels" -}}
+{{- $own := include "punctual.selector" . | fromYaml -}}
+{{- include "punctual.merged" (list .root.Values.commonLabels .values.podLabels $own) -}}
+{{- end -}}
+
+{{/* Whether a component's pods get their token: as it needs, unless it is said. Arguments: values, needed. */}}
+{{- define "punctual.automount" -}}
+{{- with .values.serviceAccount -}}
+{{- kindIs "invalid" .automount | ternary $.needed .automount -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What a component's pod may do: the defaults are what pod security "restricted" asks. Arguments: root, values. */}}
+{{- define "punctual.podSecurity" -}}
+{{- include "punctual.merged" (list .root.Values.podSecurityContext (.values.podSecurityContext | default dict)) -}}
+{{- end -}}
 {{- define "punctual.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
+{{- include "punctual.merged" (list .root.Values.containerSecurityContext (.values.containerSecurityContext | default dict)) -}}
 {{- end -}}
 
 {{/*
@@ -22,12 +64,18 @@ Service links are off: a Service called punctual would make variables that read 
 */}}
 {{- define "punctual.podPlacement" -}}
 enableServiceLinks: false
+{{- if not (kindIs "invalid" .root.Values.hostUsers) }}
+hostUsers: {{ .root.Values.hostUsers }}
+{{- end }}
 {{- with .root.Values.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .values.priorityClassName }}
 priorityClassName: {{ . }}
+{{- end }}
+{{- with .values.runtimeClassName }}
+runtimeClassName: {{ . }}
 {{- end }}
 {{- with .values.nodeSelector }}
 nodeSelector:
@@ -39,6 +87,17 @@ tolerations:
 {{- end }}
 {{- with .values.affinity }}
 affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.dnsPolicy }}
+dnsPolicy: {{ . }}
+{{- end }}
+{{- with .values.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.hostAliases }}
+hostAliases:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 securityContext:
@@ -63,21 +122,32 @@ annotations:
 {{- end -}}
 {{- end -}}
 
-{{/* Spreads the pods of one component over nodes and zones, as far as there are any. */}}
+{{/*
+Spreads the pods of one component over nodes and zones, as far as there are any, unless the component has constraints
+of its own; none is none.
+*/}}
 {{- define "punctual.topologySpread" -}}
+{{- if kindIs "invalid" .values.topologySpreadConstraints -}}
 {{- $labels := include "punctual.selector" . -}}
-{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" -}}
-- topologyKey: {{ . }}
-  maxSkew: 1
-  whenUnsatisfiable: ScheduleAnyway
-  labelSelector:
-    matchLabels:
-      {{- $labels | nindent 6 }}
-  matchLabelKeys: [pod-template-hash]
-{{ end -}}
+topologySpreadConstraints:
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - topologyKey: {{ . }}
+    maxSkew: 1
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- $labels | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+{{- end -}}
+{{- else -}}
+{{- with .values.topologySpreadConstraints -}}
+topologySpreadConstraints:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
-{{/* The settings that the controller, the API and the executors share. */}}
+{{/* The settings that the controller, the API and the executors share. Arguments: root, component. */}}
 {{- define "punctual.sharedEnv" -}}
 # Pods have IPv4 or IPv6 addresses or both, depending on their cluster.
 - name: PUNCTUAL_HOST
@@ -85,34 +155,30 @@ annotations:
 - name: PUNCTUAL_LOG_FORMAT
   value: json
 - name: PUNCTUAL_LOG_LEVEL
-  value: {{ .Values.logLevel }}
+  value: {{ .root.Values.logLevel }}
 - name: PUNCTUAL_SHARDS
-  value: {{ .Values.shards | quote }}
+  value: {{ .root.Values.shards | quote }}
+{{ include "punctual.redisEnv" . }}
+{{- if .root.Values.redis.allowUnsafe }}
+- name: PUNCTUAL_ALLOW_UNSAFE_REDIS
+  value: 'true'
+{{- end }}
+{{- end -}}
+
+{{/*
+The keys of secrets in Redis: the controller seals, the executors open. The API gets neither. The other keys are there
+during a rotation alone.
+*/}}
+{{- define "punctual.keyEnv" -}}
 - name: PUNCTUAL_SECRETS_KEY
   valueFrom:
     secretKeyRef:
       {{- include "punctual.keySecret" . | nindent 6 }}
-{{- if include "punctual.hasBundledRedis" . }}
-- name: PUNCTUAL_REDIS_URL
-  value: redis://{{ include "punctual.fullname" . }}-redis:6379
-- name: PUNCTUAL_REDIS_PASSWORD
+- name: PUNCTUAL_OTHER_SECRETS_KEYS
   valueFrom:
     secretKeyRef:
-      {{- include "punctual.redisPasswordSecret" . | nindent 6 }}
-{{- else }}
-- name: PUNCTUAL_REDIS_URL
-  valueFrom:
-    secretKeyRef:
-      {{- include "punctual.redisUrlSecret" . | nindent 6 }}
-{{- if .Values.redis.external.caSecret }}
-- name: PUNCTUAL_REDIS_CA
-  value: /etc/punctual/redis-ca/{{ .Values.redis.external.caSecretKey }}
-{{- end }}
-{{- end }}
-{{- if .Values.redis.allowUnsafe }}
-- name: PUNCTUAL_ALLOW_UNSAFE_REDIS
-  value: 'true'
-{{- end }}
+      {{- include "punctual.otherKeysSecret" . | nindent 6 }}
+      optional: true
 {{- end -}}
 
 {{/*
@@ -122,7 +188,12 @@ address is in every pod's variables, service links or not.
 {{- define "punctual.egressEnv" -}}
 {{- $allow := .Values.egress.allow -}}
 {{- if include "punctual.hasTest" . -}}
-{{- $allow = append $allow (include "punctual.testTarget" .) -}}
+{{- /* Inside the cluster only an entry with fixed addresses counts. */ -}}
+{{- $target := include "punctual.testTarget" . -}}
+{{- $allow = append $allow $target -}}
+{{- range .Values.egress.clusterCidrs -}}
+{{- $allow = append $allow (printf "%s=%s" $target .) -}}
+{{- end -}}
 {{- end -}}
 {{- with $allow -}}
 - name: PUNCTUAL_EGRESS_ALLOW
@@ -132,6 +203,35 @@ address is in every pod's variables, service links or not.
   value: {{ prepend .Values.egress.deny "$(KUBERNETES_SERVICE_HOST)" | join "," | quote }}
 - name: PUNCTUAL_EGRESS_ALLOWABLE
   value: {{ kindIs "string" .Values.egress.allowable | ternary .Values.egress.allowable (join "," .Values.egress.allowable) }}
+{{- with .Values.egress.clusterCidrs }}
+- name: PUNCTUAL_EGRESS_CLUSTER_CIDRS
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- with include "punctual.ownHosts" . }}
+- name: PUNCTUAL_EGRESS_OWN_HOSTS
+  value: {{ . | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* The hosts under which the API is found from outside. A wildcard may lead to others as well. */}}
+{{- define "punctual.ownHosts" -}}
+{{- $hosts := list -}}
+{{- with .Values.publicUrl -}}
+{{- $hosts = append $hosts (regexReplaceAll ":[0-9]+$" (get (urlParse .) "host") "") -}}
+{{- end -}}
+{{- if .Values.ingress.enabled -}}
+{{- $hosts = concat $hosts .Values.ingress.hosts -}}
+{{- end -}}
+{{- if .Values.httpRoute.enabled -}}
+{{- $hosts = concat $hosts .Values.httpRoute.hostnames -}}
+{{- end -}}
+{{- $named := list -}}
+{{- range $hosts | uniq -}}
+{{- if not (hasPrefix "*" .) -}}
+{{- $named = append $named . -}}
+{{- end -}}
+{{- end -}}
+{{- join "," $named -}}
 {{- end -}}
 
 {{/* What a team may hold at most; Helm may drop a key that is null, and prints large numbers as floats. */}}
@@ -161,6 +261,27 @@ address is in every pod's variables, service links or not.
 {{- end -}}
 {{- end -}}
 
+{{/*
+The variables of a component, and further ones of yours. The API server refuses a list that names one twice. Arguments:
+component, own (the chart's), further.
+*/}}
+{{- define "punctual.env" -}}
+{{- $names := list -}}
+{{- range .own | fromYamlArray -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{- range .further -}}
+{{- if has .name $names -}}
+{{- fail (printf "%s.extraEnv: the chart sets %s itself, or it is there twice; see docs/install.md for the value that it comes from" $.component .name) -}}
+{{- end -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{ .own | trim }}
+{{- with .further }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
 {{- define "punctual.podNameEnv" -}}
 - name: PUNCTUAL_POD_NAME
   valueFrom:
@@ -168,54 +289,79 @@ address is in every pod's variables, service links or not.
       fieldPath: metadata.name
 {{- end -}}
 
+{{- define "punctual.podNamespaceEnv" -}}
+- name: PUNCTUAL_POD_NAMESPACE
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.namespace
+{{- end -}}
+
 {{- define "punctual.watchEnv" -}}
+{{- if and .Values.watchNamespaces .Values.namespaceSelector -}}
+{{- fail "give watchNamespaces or namespaceSelector, not both" -}}
+{{- end -}}
 {{- with .Values.watchNamespaces -}}
 - name: PUNCTUAL_WATCH_NAMESPACES
   value: {{ join "," . | quote }}
 {{- end -}}
+{{- with .Values.namespaceSelector -}}
+- name: PUNCTUAL_NAMESPACE_SELECTOR
+  value: {{ . | quote }}
+{{- end -}}
 {{- end -}}
 
-{{/* The certificate that an external Redis is verified by. */}}
-{{- define "punctual.redisCaMount" -}}
-{{- if .Values.redis.external.caSecret -}}
+{{/* Mounts and volumes of the program's pods. Arguments: root, component, values (the component's). */}}
+{{- define "punctual.volumeMounts" -}}
+{{- $mounts := list -}}
+{{- if .root.Values.redis.external.caSecret -}}
+{{- $mounts = append $mounts (dict "name" "redis-ca" "mountPath" "/etc/punctual/redis-ca" "readOnly" true) -}}
+{{- end -}}
+{{- if .root.Values.redis.external.clientSecret -}}
+{{- $mounts = append $mounts (dict "name" "redis-client" "mountPath" "/etc/punctual/redis-client" "readOnly" true) -}}
+{{- end -}}
+{{- if and (eq .component "api") .root.Values.api.tls.existingSecret -}}
+{{- $mounts = append $mounts (dict "name" "api-tls" "mountPath" "/etc/punctual/api-tls" "readOnly" true) -}}
+{{- end -}}
+{{- with concat $mounts .values.extraVolumeMounts -}}
 volumeMounts:
-  - name: redis-ca
-    mountPath: /etc/punctual/redis-ca
-    readOnly: true
+  {{- toYaml . | nindent 2 }}
 {{- end -}}
 {{- end -}}
-{{- define "punctual.redisCaVolume" -}}
-{{- with .Values.redis.external.caSecret -}}
+{{- define "punctual.volumes" -}}
+{{- $volumes := list -}}
+{{- with .root.Values.redis.external.caSecret -}}
+{{- $volumes = append $volumes (dict "name" "redis-ca" "secret" (dict "secretName" .)) -}}
+{{- end -}}
+{{- with .root.Values.redis.external.clientSecret -}}
+{{- $volumes = append $volumes (dict "name" "redis-client" "secret" (dict "secretName" .)) -}}
+{{- end -}}
+{{- if and (eq .component "api") .root.Values.api.tls.existingSecret -}}
+{{- $volumes = append $volumes (dict "name" "api-tls" "secret" (dict "secretName" .root.Values.api.tls.existingSecret)) -}}
+{{- end -}}
+{{- with concat $volumes .values.extraVolumes -}}
 volumes:
-  - name: redis-ca
-    secret:
-      secretName: {{ . }}
+  {{- toYaml . | nindent 2 }}
 {{- end -}}
 {{- end -}}
 
+{{/* Arguments: root, values (the component's). */}}
 {{- define "punctual.container" -}}
-image: {{ include "punctual.image" . | quote }}
-imagePullPolicy: {{ .Values.image.pullPolicy }}
+image: {{ include "punctual.image" .root | quote }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 securityContext:
   {{- include "punctual.containerSecurity" . | nindent 2 }}
 {{- end -}}
 
 {{/*
-Alive is whoever answers; Redis being away is no reason to restart. Starting waits for Redis, which may have a long
-log to load.
+The probes of a component. Alive is whoever answers; Redis being away is no reason to restart. Starting waits for Redis,
+which may have a long log to load. Arguments: values (the component's), readiness (how it is probed).
 */}}
-{{- define "punctual.aliveProbes" -}}
+{{- define "punctual.probes" -}}
+{{- $healthz := dict "httpGet" (dict "path" "/healthz" "port" "ops") -}}
 startupProbe:
-  httpGet:
-    path: /healthz
-    port: ops
-  periodSeconds: 2
-  failureThreshold: 60
+  {{- include "punctual.merged" (list $healthz (dict "periodSeconds" 2 "failureThreshold" 60) .values.startupProbe) | nindent 2 }}
 livenessProbe:
-  httpGet:
-    path: /healthz
-    port: ops
-  periodSeconds: 10
-  timeoutSeconds: 3
-  failureThreshold: 6
+  {{- include "punctual.merged" (list $healthz (dict "periodSeconds" 10 "timeoutSeconds" 3 "failureThreshold" 6) .values.livenessProbe) | nindent 2 }}
+readinessProbe:
+  {{- include "punctual.merged" (list .readiness .values.readinessProbe) | nindent 2 }}
 {{- end -}}

@@ -3,7 +3,7 @@ import type { JobSummary } from '../../../clients/typescript/src/client.ts'
 export const REASONS: Readonly<Record<NonNullable<JobSummary['failure_reason']>, string>> = {
   timeout: 'Timeout',
   connection_error: 'No connection',
-  dns_error: 'Name not found',
+  dns_error: 'No usable address',
   ssl_error: 'TLS failed',
   http_client_error: 'Answered with 4xx',
   http_server_error: 'Answered with 5xx',

@@ -12,10 +12,11 @@ export function managerText({ tool, name }: Manager): string {
 
 /** Why settings are not to be edited here; null = they may, until somebody applies the manifest again. */
 export function whyNoEdit(by: ManagedBy): string | null {
-  if (by === null || by.tool === 'kubectl') return null
+  if (by === null || (by.tool === 'kubectl' && !by.read_only)) return null
   const where = {
     helm: 'the values of its release',
     other: 'its manifest',
+    kubectl: 'its manifest',
     argo_cd: 'its manifest in Git',
     flux: 'its manifest in Git',
   }[by.tool]

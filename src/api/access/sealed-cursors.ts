@@ -2,10 +2,12 @@ import type { Principal } from '../../domain/access/principal.ts'
 
 /** Makes texts unreadable to clients, the same way in every process of an installation. */
 export interface CursorBox {
-  /** @returns Base64 */
+  /** @returns what may stand in a URL as it is */
   seal(text: string): string
   /** Throws when it did not seal the text. */
   open(sealed: string): string
+  /** The same for the same text; says nothing of it to who has not the key, not even whether a guess is right. */
+  digest(text: string): string
 }
 
 /**
@@ -25,7 +27,7 @@ export async function sealedPage<
   if (cursor === null && query.cursor !== null) return 'bad_cursor'
   const page = await list({ ...query, cursor })
   if (page === 'bad_cursor' || page.nextCursor === null) return page
-  return { ...page, nextCursor: Buffer.from(box.seal(page.nextCursor), 'base64').toString('base64url') }
+  return { ...page, nextCursor: box.seal(page.nextCursor) }
 }
 
 /** null = no cursor of ours. */

@@ -3,6 +3,7 @@ import type { Principal } from '../../domain/access/principal.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { answerFault } from '../answers.ts'
 import type { Authenticator } from '../authenticator.ts'
+import { refuseLoop } from './call-depth.ts'
 import type { BodyReader, TeamExchange } from '../body-reader.ts'
 import type { Exchange } from '../request-rejector.ts'
 
@@ -26,7 +27,7 @@ export function createHotRoute(
   handle: (body: Buffer, exchange: PushExchange) => Promise<void> | undefined,
 ): RequestListener {
   const start = (principal: Principal | null, { request, response }: Exchange): void => {
-    if (principal === null) return
+    if (principal === null || refuseLoop(request, response)) return
     const exchange = { team: principal.team, principal, request, response }
     bodies.read(
       exchange,

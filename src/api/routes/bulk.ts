@@ -13,6 +13,7 @@ import type { QueueStore } from '../../ports/queues.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { answerError, answerJson, answerNotFound, answerRetryLater, forbiddenText } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
+import { callDepthOf } from '../pushes/call-depth.ts'
 import {
   acceptedBody,
   answerPage,
@@ -82,8 +83,8 @@ async function purge(context: TeamRequest, parts: BulkRouteParts): Promise<void>
 }
 
 async function start(context: TeamRequest, bulks: BulkStore, order: BulkOrder): Promise<void> {
-  const { team, actor, response } = context
-  const bulk = await bulks.create(team, order, actor)
+  const { team, actor, request, response } = context
+  const bulk = await bulks.create(team, { ...order, callDepth: callDepthOf(request) }, actor)
   if (bulk === 'too_many') {
     return answerRetryLater(response, 429, `At most ${BULKS_RUNNING_PER_TEAM_MAX} bulks run at once`)
   }

@@ -1,8 +1,9 @@
 import type { Router } from 'express'
 import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
+import type { SigningSecretRefs } from '../../ports/access/own-secrets.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
-import { editAmongOthers, entityTagHeader } from '../entity-tag.ts'
+import { editAmongOthers, entityTagHeader, entityTagOf } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import {
   type CronContext,
@@ -10,16 +11,19 @@ import {
   readCronPreview,
   readNewCron,
 } from '../../contract/requests/cron-request.ts'
+import { singleProblem } from '../../contract/fields/field-errors.ts'
+import { keepsNothing } from '../../contract/fields/validation-texts.ts'
 import { IDEMPOTENCY_CONFLICT } from '../../contract/requests/idempotency-key.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
 import {
   toCreatedCron,
+  toEditedCron,
   toCronPreview,
   toCronSummary,
   toWireCron,
   toWireCronRun,
 } from '../../contract/responses/cron-wire.ts'
-import { maskedCronSettings } from '../../domain/access/masking.ts'
+import { MASK, missingHeader, shownCronSettings, withSecretPlaces } from '../../domain/access/masking.ts'
 import { mayUseQueue, type Principal } from '../../domain/access/principal.ts'
 import { cronScheduleOf } from '../../domain/crons/cron.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
@@ -38,6 +42,7 @@ import {
   forbiddenText,
 } from '../answers.ts'
 import { type BodyReader, headerText } from '../body-reader.ts'
+import { callDepthOf } from '../pushes/call-depth.ts'
 import { answerRefusal, drainingRefusal } from '../pushes/push-answers.ts'
 import {
   acceptedBody,
@@ -55,6 +60,7 @@ export interface CronRouteParts {
   readonly crons: Pick<CronStore, 'list' | 'get' | 'runNow' | 'runs'>
   readonly cronEditor: CronEditor
   readonly managed: ManagedResources
+  readonly signingRefs: SigningSecretRefs
   readonly bodies: BodyReader
   readonly egress: EgressPolicy
   readonly teamSettings: TeamSettingsSource
@@ -121,7 +127,14 @@ async function edit(context: TeamRequest, parts: CronRouteParts, body: Buffer): 
   // The target would get to see what the caller may not.
   const isElsewhere = change.url !== undefined && !context.principal.permissions.has('payloads')
   if (isElsewhere) return answerError(context.response, 403, forbiddenText('payloads'))
-  return answerCron(context, parts, await changed(context, parts, { action: 'edit', change }))
+  const { headers = {} } = change
+  const missing = await withId(context, 'cron_id', async (id) => {
+    const known = Object.values(headers).includes(MASK) ? await parts.crons.get(context.team, id) : null
+    return known && missingHeader(headers, known.settings.headers)
+  })
+  if (missing !== null) return answerProblem(context.response, singleProblem(missing, keepsNothing(missing)))
+  const cron = await changed(context, parts, { action: 'edit', change })
+  return answerCron(context, parts, cron, toEditedCron)
 }
 
 function preview(context: TeamRequest, { clock }: CronRouteParts, body: Buffer): void {
@@ -142,7 +155,8 @@ function list(context: TeamRequest, { crons, cursorBox: box }: CronRouteParts): 
     (page) => sealedPage({ principal, box }, page, (query) => crons.list({ team, ...query })),
     (page) => {
       const shown = page.crons.filter(({ settings }) => mayRunThrough(context, settings.queue))
-      return JSON.stringify({ crons: shown.map(toCronSummary), next_cursor: page.nextCursor })
+      const rows = shown.map((cron) => ({ ...cron, settings: shownTo(principal, cron.settings) }))
+      return JSON.stringify({ crons: rows.map(toCronSummary), next_cursor: page.nextCursor })
     },
   )
 }
@@ -159,12 +173,13 @@ function listRuns(context: TeamRequest, crons: CronRouteParts['crons']): Promise
 
 async function setActive(context: TeamRequest, parts: CronRouteParts, isActive: boolean): Promise<void> {
   const action = isActive ? 'resume' : 'pause'
-  return answerCron(context, parts, await changed(context, parts, { action, change: { isActive } }))
+  const cron = await changed(context, parts, { action, change: { isActive } })
+  return answerCron(context, parts, cron, toEditedCron)
 }
 
 function changed(
   context: TeamRequest,
-  { crons, cronEditor, auditLog }: CronRouteParts,
+  { crons, cronEditor, auditLog, cursorBox }: CronRouteParts,
   { action, change }: { readonly action: AuditedAction; readonly change: Partial<CronSettings> },
 ): Promise<Cron | null> {
   const { team } = context
@@ -179,7 +194,7 @@ function changed(
         editAmongOthers(
           {
             request: context.request,
-            shown: (settings: CronSettings) => shownTo(context.principal, settings),
+            taggedOf: (settings: CronSettings) => taggedOf({ ...known, settings }, cursorBox),
             noteFound: (settings) => (before = { ...known, settings }),
           },
           (check) => cronEditor.edit(team, id, change, check),
@@ -209,13 +224,13 @@ function resourceOf({ cronId, settings }: Cron): AuditedResource {
 }
 
 async function runNow(context: TeamRequest, { crons, auditLog }: CronRouteParts): Promise<void> {
-  const { team, response } = context
+  const { team, request, response } = context
   const end = await withId(context, 'cron_id', async (cronId) => {
     const cron = await crons.get(team, cronId)
     if (cron === null) return null
     const run = await withAudit(auditLog, context, {
       ...{ action: 'run', resource: resourceOf(cron), before: null },
-      change: () => crons.runNow(team, cronId),
+      change: () => crons.runNow(team, cronId, callDepthOf(request)),
       endOf: (made) => (made.status === 'started' ? { after: { job_id: made.jobId } } : null),
     })
     return { cronId, ...run }
@@ -243,26 +258,37 @@ function checksOf({ team }: TeamRequest, { egress, teamSettings }: CronRoutePart
 
 async function answerCron(
   { principal, response }: TeamRequest,
-  { managed }: CronRouteParts,
+  { managed, cursorBox }: CronRouteParts,
   cron: Cron | null,
+  toWire: typeof toEditedCron = toWireCron,
 ): Promise<void> {
   if (cron === null) return answerNotFound(response)
   const settings = shownTo(principal, cron.settings)
-  const wire = toWireCron({ ...cron, settings }, await managed.ofCron(cron.team, cron.name))
-  answerJson(response, 200, JSON.stringify(wire), entityTagHeader(settings))
+  const wire = toWire({ ...cron, settings }, await managed.ofCron(cron.team, cron.name))
+  answerJson(response, 200, JSON.stringify(wire), entityTagHeader(taggedOf(cron, cursorBox)))
 }
 
-async function readManifest(context: TeamRequest, { crons }: CronRouteParts): Promise<void> {
+async function readManifest(context: TeamRequest, { crons, signingRefs }: CronRouteParts): Promise<void> {
   const { team, principal, response } = context
   const cron = await withId(context, 'cron_id', (id) => crons.get(team, id))
   if (cron === null) return answerNotFound(response)
-  const manifest = newCronManifest(cron.name, team, shownTo(principal, cron.settings))
+  const shown = shownTo(principal, cron.settings)
+  const settings = { ...shown, headers: withSecretPlaces(shown.headers, cron.settings.headers) }
+  const refs = await signingRefs.of({ team, kind: 'cron', name: cron.name })
+  const manifest = newCronManifest({ name: cron.name, namespace: team }, settings, refs)
   answerJson(response, 200, JSON.stringify({ manifest }))
 }
 
-/** The entity tag is of this, too: one of what is hidden would tell whether a guess is right. */
+/**
+ * An entity tag is of all settings, or two edits of what is hidden would both be the first. It must not tell whether a guess
+ * of that is right: so it is of a digest, and no other cron with the same settings has the same.
+ */
+function taggedOf({ team, cronId, settings }: Cron, box: CursorBox): object {
+  return { digest: box.digest(entityTagOf({ team, cronId, settings })) }
+}
+
 function shownTo({ permissions }: Principal, settings: CronSettings): CronSettings {
-  return permissions.has('payloads') ? settings : maskedCronSettings(settings)
+  return shownCronSettings(settings, permissions.has('payloads'))
 }
 
 /** A cron without a queue runs through a hidden one, which no list of queues names. */

@@ -4,7 +4,7 @@ import { readDeadLetterQuery, readJobQuery } from '../../contract/requests/job-q
 import { BAD_CURSOR } from '../../contract/requests/list-query.ts'
 import { writeDeadLetterGroups } from '../../contract/responses/dead-letter-wire.ts'
 import { writeJob, writeJobList } from '../../contract/responses/job-wire.ts'
-import { maskedChain } from '../../domain/access/masking.ts'
+import { shownChain } from '../../domain/access/masking.ts'
 import type { WaitExplainer } from '../../ports/jobs.ts'
 import {
   answerError,
@@ -65,7 +65,9 @@ async function list(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Prom
   const page = await jobs.list({ team, queues: principal.queues, ...query.value })
   if (page === 'bad_cursor') return answerProblem(response, BAD_CURSOR)
   if (page === 'too_many_searches') return answerRetryLater(response, 429, TOO_MANY_SEARCHES)
-  answerJson(response, 200, writeJobList(page, jobIds))
+  const seesPayloads = principal.permissions.has('payloads')
+  const rows = page.jobs.map((job) => ({ ...job, chain: shownChain(job.chain, seesPayloads) }))
+  answerJson(response, 200, writeJobList({ ...page, jobs: rows }, jobIds))
 }
 
 async function listDeadLetterGroups(context: TeamRequest, { jobs }: JobRouteParts): Promise<void> {
@@ -86,7 +88,7 @@ async function read(context: TeamRequest, { jobs, waits, jobIds }: JobRouteParts
   // Only the open job of a chain can wait.
   const isPending = chain.open?.status === 'pending' && chain.open.attempt === jobIds.attemptOf(jobId)
   const waiting = isPending ? await waits.explain(team, jobId) : null
-  const shown = principal.permissions.has('payloads') ? chain : maskedChain(chain)
+  const shown = shownChain(chain, principal.permissions.has('payloads'))
   const body = writeJob(shown, jobId, jobIds, waiting)
   if (body === null) answerNotFound(response)
   else answerJson(response, 200, body)

@@ -5,11 +5,11 @@ import { required } from '../../contract/fields/validation-texts.ts'
 import { fingerprintOf, keyOfHeader } from '../../contract/requests/idempotency-key.ts'
 import { type JobChange, readJobChange } from '../../contract/requests/push-request.ts'
 import { writeJob } from '../../contract/responses/job-wire.ts'
-import { maskedChain } from '../../domain/access/masking.ts'
+import { shownChain } from '../../domain/access/masking.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
-import { copyRequest } from '../../domain/jobs/job-copy.ts'
+import { copyRequest, type RequestChange } from '../../domain/jobs/job-copy.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
-import type { LostField } from '../../domain/jobs/job.ts'
+import type { JobChain, LostField } from '../../domain/jobs/job.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { JobIntake, JobStore, NewJob, RemadeJob } from '../../ports/jobs.ts'
@@ -24,6 +24,8 @@ import {
   forbiddenText,
 } from '../answers.ts'
 import { type BodyReader, headerText } from '../body-reader.ts'
+import { copyChangeOf } from '../pushes/copied-headers.ts'
+import { callDepthOf } from '../pushes/call-depth.ts'
 import {
   answerPush,
   answerRefusal,
@@ -47,9 +49,9 @@ export interface MendingParts {
 
 /** `POST /api/jobs/{job_id}/retry` */
 export async function retryJob(context: TeamRequest, parts: MendingParts): Promise<void> {
-  const { team, actor } = context
+  const { team, actor, request } = context
   const jobId = idIn(context, parts)
-  const made = jobId === null ? null : await parts.jobs.retry(team, jobId, actor)
+  const made = jobId === null ? null : await parts.jobs.retry(team, jobId, actor, callDepthOf(request))
   answerMade(context, made ?? { status: 'not_found' }, parts)
 }
 
@@ -57,9 +59,15 @@ export async function retryJob(context: TeamRequest, parts: MendingParts): Promi
 export function replayJob(context: TeamRequest, parts: MendingParts): Promise<void> | void {
   const replay = async (change: JobChange): Promise<void> => {
     const jobId = idIn(context, parts)
-    const { team, actor } = context
-    if (Object.keys(change.request).length > 0 && !mayPush(context)) return
-    const made = jobId === null ? null : await parts.jobs.replay(team, jobId, actor, change.request)
+    const { team, actor, request } = context
+    const { values, secrets } = change.headers
+    const isSent = change.request.url !== undefined || values !== undefined || secrets !== undefined
+    if ((isSent || Object.keys(change.request).length > 0) && !mayPush(context)) return
+    const chain = jobId !== null && isSent ? await parts.jobs.get(team, jobId) : null
+    const given = chain === null ? change.request : changeOf(context, parts, { chain, change })
+    if (given === null) return
+    const wanted = { change: given, callDepth: callDepthOf(request) }
+    const made = jobId === null ? null : await parts.jobs.replay(team, jobId, actor, wanted)
     answerMade(context, made ?? { status: 'not_found' }, parts)
   }
   return withChange(context, parts, 'replay', replay)
@@ -84,12 +92,14 @@ async function duplicate(context: TeamRequest, parts: MendingParts, change: JobC
   // A run of a cron without a queue.
   if (queue === '') return answerProblem(response, singleProblem('queue', required('queue')))
   if (!mayUseQueue(principal, queue)) return answerOtherQueues(response)
-  const copy = copyRequest(chain, change.request)
+  const given = changeOf(context, parts, { chain, change })
+  if (given === null) return
+  const copy = copyRequest(chain, given, callDepthOf(request))
   if (copy.status === 'not_kept') return answerError(response, 409, notKeptText(copy.fields))
   const job: NewJob = {
     ...{ team, queue, request: { ...copy.request, cron: null }, start: change.start ?? { delaySeconds: 0 } },
     idempotency: null,
-    duplicate: { of: jobId, actor, changed: Object.keys(change.request) },
+    duplicate: { of: jobId, actor, changed: Object.keys(given) },
   }
   const keyed =
     key === null
@@ -107,7 +117,7 @@ export async function fireJob(context: TeamRequest, parts: MendingParts): Promis
   const end = await parts.jobs.fire(team, jobId, actor)
   switch (end.status) {
     case 'fired': {
-      const chain = principal.permissions.has('payloads') ? end.chain : maskedChain(end.chain)
+      const chain = shownChain(end.chain, principal.permissions.has('payloads'))
       const body = writeJob(chain, jobId, parts.jobIds)
       return body === null ? answerNotFound(response) : answerJson(response, 200, body)
     }
@@ -152,6 +162,19 @@ export async function removeJob(context: TeamRequest, parts: MendingParts): Prom
   }
 }
 
+/** The change with all headers of the copy; null once it is answered that it cannot be. */
+function changeOf(
+  { team, response }: TeamRequest,
+  { teamSettings }: MendingParts,
+  { chain, change }: { readonly chain: JobChain; readonly change: JobChange },
+): RequestChange | null {
+  const copy = copyChangeOf(chain, change, teamSettings.of(team).headerSecrets)
+  if (copy.kind === 'change') return copy.change
+  if (copy.kind === 'not_kept') answerError(response, 409, notKeptText(['headers']))
+  else answerProblem(response, copy.problem)
+  return null
+}
+
 /** Who may only operate runs what others have pushed, and sends nothing of their own; false once that is answered. */
 function mayPush({ principal, response }: TeamRequest): boolean {
   const may = principal.permissions.has('push')
@@ -172,12 +195,13 @@ function withChange(
   kind: 'replay' | 'duplicate',
   handle: (change: JobChange) => Promise<void>,
 ): Promise<void> | void {
-  if (!hasBody(context)) return handle({ request: {} })
+  if (!hasBody(context)) return handle({ request: {}, headers: { values: undefined, secrets: undefined } })
   const settings = parts.teamSettings.of(context.team)
   withBody(context, parts, async (body) => {
     const read: BodyResult<JobChange> = readJobChange(body, kind, {
       nowMs: parts.clock.wallMs(),
       isBlocked: (url) => parts.egress.refusalOf(url, settings) !== null,
+      headerSecrets: settings.headerSecrets,
     })
     const change = acceptedBody(context, read)
     if (change === null) return

@@ -3,10 +3,12 @@ import type { ValidationProblem } from '../../contract/fields/field-errors.ts'
 import { type BatchItem, readBatch } from '../../contract/pushes/batch-request.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
+import { deepened } from '../../domain/jobs/job-copy.ts'
 import { BATCH_BODY_BYTES_MAX, RETRY_AFTER_SECONDS } from '../../domain/limits.ts'
 import type { JobIntake, NewJob, PushEnd } from '../../ports/jobs.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { answerError, answerFault, answerJson, answerProblem, OTHER_QUEUES_TEXT } from '../answers.ts'
+import { callDepthOf } from '../pushes/call-depth.ts'
 import { createHotRoute, type PushExchange } from '../pushes/hot-route.ts'
 import { pushRefusal, type QuotasNow, scheduledFields } from '../pushes/push-answers.ts'
 import type { PushRouteParts } from './push.ts'
@@ -23,7 +25,8 @@ export function createBatchRoute(parts: PushRouteParts): RequestListener {
     const { request, response, team } = exchange
     const settings = teamSettings.of(team)
     const isBlocked = (url: URL): boolean => egress.refusalOf(url, settings) !== null
-    const read = await finished(clock, readBatch(body, { nowMs: clock.wallMs(), isBlocked }))
+    const { headerSecrets } = settings
+    const read = await finished(clock, readBatch(body, { nowMs: clock.wallMs(), isBlocked, headerSecrets }))
     if (read.kind === 'malformed') return answerError(response, 400, read.error)
     if (read.kind === 'invalid') return answerProblem(response, read.problem)
     const { texts, jobs } = sortOut(read.value, exchange)
@@ -73,14 +76,15 @@ function hasFailed({ status }: PushEnd): boolean {
 /** The jobs to be stored, and in their places null between the answers to the others. */
 function sortOut(
   items: readonly BatchItem[],
-  { team, principal }: PushExchange,
+  { team, principal, request: sent }: PushExchange,
 ): { readonly texts: ReadonlyArray<string | null>; readonly jobs: readonly NewJob[] } {
   const jobs: NewJob[] = []
+  const callDepth = callDepthOf(sent)
   const texts = items.map((item) => {
     if (item.kind === 'invalid') return refusedText(422, item.problem)
     const { queue, request, start, idempotency } = item.value
     if (!mayUseQueue(principal, queue)) return NOT_ITS_QUEUE
-    jobs.push({ team, queue, request, start, idempotency })
+    jobs.push({ team, queue, request: deepened(request, callDepth), start, idempotency })
     return null
   })
   return { texts, jobs }

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { readPush } from '../../contract/requests/push-request.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
+import { deepened } from '../../domain/jobs/job-copy.ts'
 import { REQUEST_BODY_BYTES_MAX } from '../../domain/limits.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
@@ -9,6 +10,7 @@ import type { Clock } from '../../ports/runtime.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
 import { answerError, answerOtherQueues, answerProblem } from '../answers.ts'
 import { headerText } from '../body-reader.ts'
+import { callDepthOf } from '../pushes/call-depth.ts'
 import { createHotRoute, type HotRouteParts } from '../pushes/hot-route.ts'
 import { answerPush } from '../pushes/push-answers.ts'
 
@@ -29,6 +31,7 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
       idempotencyKey: headerText(request.headers['idempotency-key']),
       nowMs: clock.wallMs(),
       isBlocked: (url) => egress.refusalOf(url, settings) !== null,
+      headerSecrets: settings.headerSecrets,
     })
     if (read.kind === 'valid') {
       if (!mayUseQueue(principal, read.value.queue)) {
@@ -36,7 +39,7 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
         return undefined
       }
       return intake
-        .push({ ...read.value, team })
+        .push({ ...read.value, request: deepened(read.value.request, callDepthOf(request)), team })
         .then((result) =>
           answerPush(response, result, { quotas: parts.quotasOf(team), nowMs: clock.wallMs() }),
         )

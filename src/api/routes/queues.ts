@@ -2,6 +2,7 @@ import type { Router } from 'express'
 import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { QueueStopKind } from '../../domain/queue-stop.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import type { SigningSecretRefs } from '../../ports/access/own-secrets.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import { editAmongOthers, entityTagHeader } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
@@ -35,6 +36,7 @@ export interface QueueRouteParts {
   readonly queueStats: Pick<QueueStats, 'count'>
   readonly editor: QueueEditor
   readonly managed: ManagedResources
+  readonly signingRefs: SigningSecretRefs
   readonly auditLog: AuditLog
   readonly bodies: BodyReader
   readonly clock: Clock
@@ -153,7 +155,7 @@ async function changed(
         editAmongOthers(
           {
             request: context.request,
-            shown: (settings: QueueSettings) => settings,
+            taggedOf: (settings: QueueSettings) => settings,
             noteFound: (settings) => (before = { ...known, settings }),
           },
           (check) => editor.edit(team, id, change, check),
@@ -201,12 +203,17 @@ function answerQueue(
   answerJson(response, 200, JSON.stringify(wire), entityTagHeader(queue.settings))
 }
 
-async function readManifest(context: TeamRequest, { queues, managed }: QueueRouteParts): Promise<void> {
+async function readManifest(
+  context: TeamRequest,
+  { queues, managed, signingRefs }: QueueRouteParts,
+): Promise<void> {
   const { team, response } = context
   const queue = await withId(context, 'queue_id', (id) => queues.get(team, id))
   if (queue === null) return answerNotFound(response)
   const name = managed.ofQueue(team, queue.name)?.name ?? nameOfPushedQueue(queue.name)
-  answerJson(response, 200, JSON.stringify({ manifest: newQueueManifest({ name, namespace: team }, queue) }))
+  const refs = await signingRefs.of({ team, kind: 'queue', name: queue.name })
+  const manifest = newQueueManifest({ name, namespace: team }, queue, refs)
+  answerJson(response, 200, JSON.stringify({ manifest }))
 }
 
 async function readState(context: TeamRequest, parts: StoppableParts): Promise<void> {

@@ -21,7 +21,9 @@ export function createTeamRoutes({ usage, quotasOf, ...parts }: TeamRouteParts):
     '/api/team': {
       GET: needs('read', async ({ team, response }) => {
         const [used, notifications] = await Promise.all([usage.read(team), channelsOf(team, parts)])
-        const body = toWireTeam(team, { quotas: quotasOf(team), usage: used, notifications })
+        const { headerSecrets } = parts.teamSettings.of(team)
+        const facts = { quotas: quotasOf(team), usage: used, notifications, headerSecrets }
+        const body = toWireTeam(team, facts)
         answerJson(response, 200, JSON.stringify(body))
       }),
     },

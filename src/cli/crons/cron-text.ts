@@ -8,6 +8,7 @@ import type {
   CronSummary,
   StartedRun,
 } from '../../../clients/typescript/src/client.ts'
+import { managedLines } from '../output/managed-lines.ts'
 import { factView, itemView, listView } from '../output/view.ts'
 
 /** One line per cron. */
@@ -79,6 +80,7 @@ function cronLines(cron: Cron): readonly string[] {
     `next ${cron.next_run_at ?? '-'}`,
     `last ${last === null ? '-' : runText(last)}`,
     ...(failures === 0 ? [] : [`failures in a row: ${failures}`]),
+    ...managedLines(cron.managed_by),
     ...cron.warnings,
   ]
 }

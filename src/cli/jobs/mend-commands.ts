@@ -70,6 +70,7 @@ function addChangeOptions(command: Command): Command {
   return addRequestOptions(addWaitOption(command).option('--url <url>', 'another URL'), () => '')
     .option('--no-payload', 'send no payload')
     .option('--no-header', 'send none of its headers')
+    .option('--no-header-secret', 'take no header from a header secret')
     .option('--no-callback-url', 'report its end nowhere')
     .option('--no-tag', 'remove its tags')
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { cliError, MISUSED } from '../cli-error.ts'
 import { collect } from '../command-options.ts'
 import { addDataOption, checkStdinOnce, type DataFlags, withData } from '../given-data.ts'
-import { headerPairs, tagPairs } from '../given-pairs.ts'
+import { headerPairs, headerSecretPairs, tagPairs } from '../given-pairs.ts'
 import { addRetryOptions, givenNumber, type RetryFlags, retryFields } from '../given-settings.ts'
 import { readSource, type Stdin } from '../given-source.ts'
 
@@ -13,6 +13,7 @@ export interface JobFields extends RetryFlags, DataFlags {
   readonly payload?: string | false
   readonly method?: string
   readonly header?: readonly string[] | false
+  readonly headerSecret?: readonly string[] | false
   readonly delay?: string
   readonly runAt?: string
   readonly timeout?: string
@@ -26,6 +27,7 @@ export function addRequestOptions(command: Command, byDefault: (value: string) =
     .option('--payload <json>', 'JSON object to send; @file reads a file, - standard input')
     .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)
     .option('--header <name:value>', 'a request header; repeatable', collect)
+    .option('--header-secret <name:secret>', 'a header from a header secret; repeatable', collect)
     .option('--timeout <seconds>', `timeout of the whole call${byDefault("the queue's")}`)
     .option('--callback-url <url>', 'where to report the end of the job')
     .option('--tag <name=value>', 'a tag; repeatable', collect)
@@ -41,13 +43,15 @@ export function addStartOptions(command: Command): Command {
 
 /** The JSON text of a push or of its fields that differ, with the payload exactly as given. */
 export async function writeJobFields(fields: JobFields, stdin: Stdin): Promise<string> {
-  const { queue, url, payload, method, header, delay, runAt, timeout, callbackUrl, tag, data } = fields
+  const { queue, url, payload, method, header, headerSecret, delay, runAt, timeout, callbackUrl, tag, data } =
+    fields
   checkStdinOnce({ data, payload })
   const body = JSON.stringify({
     queue,
     url,
     ...(method !== undefined && { method: method.toUpperCase() }),
     ...pairsOf('headers', header, headerPairs),
+    ...pairsOf('header_secrets', headerSecret, headerSecretPairs),
     ...(callbackUrl !== undefined && { callback_url: orNull(callbackUrl) }),
     delay: givenNumber('--delay', delay),
     run_at: runAt,
@@ -62,7 +66,7 @@ export async function writeJobFields(fields: JobFields, stdin: Stdin): Promise<s
 }
 
 function pairsOf(
-  name: 'headers' | 'tags',
+  name: 'headers' | 'header_secrets' | 'tags',
   given: readonly string[] | false | undefined,
   read: (given: readonly string[]) => Readonly<Record<string, string>>,
 ): object {

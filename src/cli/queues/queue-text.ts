@@ -1,4 +1,5 @@
 import type { EditedQueue, Queue, QueueList } from '../../../clients/typescript/src/client.ts'
+import { managedLines } from '../output/managed-lines.ts'
 import { itemView, listView } from '../output/view.ts'
 
 /** One line per queue. */
@@ -44,6 +45,7 @@ function queueLines(queue: Queue): readonly string[] {
     `timeout ${queue.timeout_seconds} s, ${retryText(queue)}`,
     `dead letters kept ${queue.dlq_retention_days} days, alerts ${queue.alerts_enabled ? 'on' : 'off'}`,
     ...queue.success_assertions.map(({ type, value }) => `succeeds if ${type} ${value}`),
+    ...managedLines(queue.managed_by),
   ]
 }
 

@@ -18,7 +18,7 @@ export function registerTeamCommands(program: Command, runner: CommandRunner): v
 const TEAM = itemView<Team>({
   kind: 'team',
   id: ({ team }) => team,
-  lines: ({ team, quotas, usage, notifications }) => {
+  lines: ({ team, quotas, usage, notifications, header_secrets: secrets }) => {
     const limits: Readonly<Record<string, number | null>> = quotas
     const rows = Object.entries(usage).map(([name, used]) => [
       name.replaceAll('_', ' '),
@@ -26,7 +26,8 @@ const TEAM = itemView<Team>({
       String(limits[name] ?? '-'),
     ])
     const channels = notifications.map(({ channel, state }) => `channel ${channel}: ${state}`)
-    return [`team ${team}`, columns([['QUOTA', 'USED', 'LIMIT'], ...rows]), ...channels]
+    const named = secrets.map(({ name, hosts }) => `header secret ${name}: to ${hosts.join(', ')}`)
+    return [`team ${team}`, columns([['QUOTA', 'USED', 'LIMIT'], ...rows]), ...channels, ...named]
   },
 })
 

@@ -1,4 +1,4 @@
-import type { SuccessAssertion } from '../../domain/jobs/assertion.ts'
+import { impossibleAssertions, type SuccessAssertion } from '../../domain/jobs/assertion.ts'
 import {
   ASSERTION_TEXT_CHARACTERS_MAX,
   SUCCESS_ASSERTIONS_MAX,
@@ -15,12 +15,7 @@ const STATUS_MAX = 599
 
 /** Names assertions that are stored but can never pass. */
 export function assertionWarnings(assertions: readonly SuccessAssertion[]): string[] {
-  return assertions.flatMap((assertion, index) => {
-    if (assertion.type !== 'status_code_equals' || (assertion.value >= 200 && assertion.value <= 299))
-      return []
-    const text = `only a 2xx response is a success, so status ${assertion.value} can never pass.`
-    return [`success_assertions.${index}: ${text}`]
-  })
+  return impossibleAssertions(assertions).map(({ index, why }) => `success_assertions.${index}: ${why}`)
 }
 
 export function readAssertions(fields: FieldReader): SuccessAssertion[] | null {

@@ -25,6 +25,8 @@ export const mustBeTimestamp = sentence('must be a valid ISO 8601 timestamp with
 export const mustBeHost = sentence('must be a host name or address without a port.')
 export const mustBeTag = sentence('must be the name of a tag, a colon, and its value.')
 export const mustBeHeaderValue = sentence('must be a valid header value.')
+export const mustBeHeaderSecret = sentence('must be the name of a header secret of the team.')
+export const mustNotGoToHost = sentence('names a header secret that may not go to the host of the URL.')
 export const mustNotRepeat = sentence('has a duplicate value.')
 export const mustBeVisibleAscii = sentence('must be visible ASCII characters.')
 export const alreadyUsed = sentence('was already used with another request.')
@@ -62,6 +64,16 @@ export const mustNotHoldMoreValues = (field: string, max: number): string =>
 
 export const namesMustBeBetween = (field: string, max: number): string =>
   sentence(`must have names of 1 to ${max} characters.`)(field)
+
+export const mustNotBeMask = sentence('must be the value itself: this is what is shown in its place.')
+
+/** Of an edit. */
+export const keepsNothing = sentence('keeps nothing: there is no such header yet.')
+
+/** Of an edit or copy. */
+export const mustBeGivenAnew = sentence(
+  'must be given anew: it is shown to nobody, and the URL is of another origin.',
+)
 
 export const mustNotBeLater = (field: string, days: number): string =>
   sentence(`must not be more than ${days} days ahead.`)(field)

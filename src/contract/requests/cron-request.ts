@@ -141,7 +141,7 @@ function readSettings(fields: JsonFields, { isBlocked }: CronContext, isNew: boo
     displayName: isNeeded('name') ? fields.requiredText('name', CRON_NAME_CHARACTERS_MAX) : null,
     url: isNeeded('url') ? fields.requiredUrl('url', isBlocked) : null,
     method: fields.choice('method', METHODS),
-    headers: fields.value('headers') === undefined ? null : readHeaders(fields),
+    headers: fields.value('headers') === undefined ? null : readHeaders(fields, !isNew),
     payload: readPayload(fields),
     callbackUrl: fields.url('callback_url', isBlocked),
     cronExpression: isNeeded('cron_expression') ? readExpression(fields) : null,

@@ -1,8 +1,10 @@
 import type { RequestChange } from '../../domain/jobs/job-copy.ts'
 import { type JobRequest, METHODS } from '../../domain/jobs/job.ts'
+import type { HeaderSecret } from '../../domain/secrets/header-secret.ts'
+import { type HeaderChange, withHeaderSecrets } from '../../domain/secrets/secret-values.ts'
 import { DELAY_SECONDS_MAX, QUEUE_NAME_CHARACTERS_MAX, RUN_AT_DAYS_AHEAD_MAX } from '../../domain/limits.ts'
 import type { IsBlocked } from '../fields/field-reader.ts'
-import { readHeaders, readTags } from '../fields/header-fields.ts'
+import { readHeaders, readHeaderSecrets, readTags } from '../fields/header-fields.ts'
 import { type BodyResult, type JsonFields, readJsonBody } from '../fields/json-body.ts'
 import { readCallbackEvents, readRetryDelays, readTimeoutSeconds } from '../fields/retry-fields.ts'
 import {
@@ -21,6 +23,7 @@ export const PUSH_FIELDS: ReadonlySet<string> = new Set([
   'url',
   'method',
   'headers',
+  'header_secrets',
   'payload',
   'callback_url',
   'delay',
@@ -46,6 +49,8 @@ export interface PushContext {
   /** Unix ms, from which `run_at` is bounded. */
   readonly nowMs: number
   readonly isBlocked: IsBlocked
+  /** The team's. */
+  readonly headerSecrets: readonly HeaderSecret[]
   /** URLs of this request that were found good: the jobs of a batch often share one. Absent = none is remembered. */
   readonly acceptedUrls?: Set<string>
 }
@@ -78,11 +83,12 @@ export function readPushFields(
 /** Reads the fields in the contract's order, which is the order of the errors. */
 function readRequest(
   fields: JsonFields,
-  { isBlocked, acceptedUrls, nowMs }: Omit<PushContext, 'idempotencyKey'>,
+  { isBlocked, headerSecrets, acceptedUrls, nowMs }: Omit<PushContext, 'idempotencyKey'>,
 ): Pick<AcceptedPush, 'request' | 'start'> {
   const url = fields.requiredUrl('url', isBlocked, acceptedUrls) ?? ''
   const method = fields.choice('method', METHODS) ?? 'POST'
-  const headers = readHeaders(fields)
+  const given = readHeaders(fields)
+  const headers = withHeaderSecrets(given, readHeaderSecrets(fields, { headerSecrets, url, headers: given }))
   const payload = readPayload(fields)
   const callbackUrl = fields.url('callback_url', isBlocked, acceptedUrls)
   const start = readStart(fields, nowMs)
@@ -106,7 +112,8 @@ function readRequest(
 /** Fields of a job that are to differ in its copy; only those that were given. */
 export interface JobChange {
   readonly queue?: string
-  readonly request: RequestChange
+  readonly request: Omit<RequestChange, 'headers'>
+  readonly headers: HeaderChange
   readonly start?: AcceptedPush['start']
 }
 
@@ -126,18 +133,26 @@ export function readJobChange(
       ...(fields.has('queue')
         ? { queue: fields.requiredText('queue', QUEUE_NAME_CHARACTERS_MAX) ?? '' }
         : {}),
-      request: readRequestChange(fields, context),
+      ...readRequestChange(fields, context),
       ...(hasStart && kind === 'duplicate' ? { start: readStart(fields, context.nowMs) } : {}),
     }
   })
 }
 
-function readRequestChange(fields: JsonFields, { isBlocked }: Pick<PushContext, 'isBlocked'>): RequestChange {
+function readRequestChange(
+  fields: JsonFields,
+  { isBlocked, headerSecrets }: Pick<PushContext, 'isBlocked' | 'headerSecrets'>,
+): Pick<JobChange, 'request' | 'headers'> {
   const given = <T>(field: string, key: string, read: () => T) => (fields.has(field) ? { [key]: read() } : {})
-  return {
+  const start = {
     ...given('url', 'url', () => fields.requiredUrl('url', isBlocked) ?? ''),
     ...given('method', 'method', () => fields.choice('method', METHODS) ?? 'POST'),
-    ...given('headers', 'headers', () => readHeaders(fields)),
+  }
+  const values = fields.has('headers') ? readHeaders(fields, true) : undefined
+  const secrets = fields.has('header_secrets')
+    ? readHeaderSecrets(fields, { headerSecrets, url: null, headers: values ?? {} })
+    : undefined
+  const rest = {
     ...given('payload', 'payload', () => readPayload(fields)),
     ...given('callback_url', 'callbackUrl', () => fields.url('callback_url', isBlocked)),
     ...given('timeout_seconds', 'timeoutSeconds', () => readTimeoutSeconds(fields)),
@@ -146,6 +161,7 @@ function readRequestChange(fields: JsonFields, { isBlocked }: Pick<PushContext, 
     ...given('tags', 'tags', () => readTags(fields)),
     ...given('callback_events', 'callbackEvents', () => readCallbackEvents(fields)),
   }
+  return { request: { ...start, ...rest }, headers: { values, secrets } }
 }
 
 /** The exact source text, so that numbers keep their digits and fields their order. */

@@ -1,8 +1,9 @@
 import { describeExpression } from '../../domain/crons/cron-description.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
-import type { ManagedBy } from '../../domain/managed-by.ts'
+import { editWarning, type ManagedBy } from '../../domain/managed-by.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
 import { assertionWarnings } from '../fields/assertion-fields.ts'
+import { toWireManagedBy } from './queue-wire.ts'
 import type {
   CreatedCron,
   Cron as WireCron,
@@ -49,8 +50,14 @@ export function toWireCron(cron: ShownCron, managedBy: ManagedBy | null = null):
     headers: { ...headers },
     payload,
     warnings: assertionWarnings(successAssertions),
-    managed_by: managedBy,
+    managed_by: toWireManagedBy(managedBy),
   }
+}
+
+/** With a warning of an edit that will not last. */
+export function toEditedCron(cron: ShownCron, managedBy: ManagedBy | null): WireCron {
+  const wire = toWireCron(cron, managedBy)
+  return { ...wire, warnings: [...wire.warnings, ...editWarning(managedBy)] }
 }
 
 /** Leaves out headers and payload, which may be long: a page may have a thousand crons. */

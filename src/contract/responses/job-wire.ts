@@ -25,7 +25,8 @@ export function writeJob(
 ): string | null {
   const view = viewJob(chain, jobId, jobIds)
   if (view === null) return null
-  const before = { ...toSummary(chain, view, jobIds), headers: chain.request.headers }
+  const { headers, headerSecrets = {} } = chain.request
+  const before = { ...toSummary(chain, view, jobIds), headers, header_secrets: headerSecrets }
   const calls = chain.calls.filter((call) => call.jobId === jobId).map(toCall)
   const after = {
     waiting: waiting === null ? null : toWireWaiting(waiting),

@@ -1,9 +1,15 @@
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
-import type { ManagedBy } from '../../domain/managed-by.ts'
+import { editWarning, type ManagedBy } from '../../domain/managed-by.ts'
 import type { QueueStop } from '../../domain/queue-stop.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
 import { assertionWarnings } from '../fields/assertion-fields.ts'
-import type { EditedQueue, Queue as WireQueue, QueueCounts, QueueState } from '../generated/wire.ts'
+import type {
+  EditedQueue,
+  ManagedBy as WireManagedBy,
+  Queue as WireQueue,
+  QueueCounts,
+  QueueState,
+} from '../generated/wire.ts'
 
 /** As in the port, without the team. */
 export interface ShownQueue {
@@ -36,13 +42,18 @@ export function toWireQueue(queue: ShownQueue, managedBy: ManagedBy | null = nul
       processing: counts.processing,
       dead: counts.dead,
     },
-    managed_by: managedBy,
+    managed_by: toWireManagedBy(managedBy),
   }
 }
 
-/** With warnings about settings that are stored but cannot work. */
+export function toWireManagedBy(by: ManagedBy | null): WireManagedBy {
+  return by === null ? null : { tool: by.tool, name: by.name, read_only: by.isReadOnly }
+}
+
+/** With warnings about settings that are stored but cannot work, and of an edit that will not last. */
 export function toEditedQueue(queue: ShownQueue, managedBy: ManagedBy | null = null): EditedQueue {
-  return { ...toWireQueue(queue, managedBy), warnings: assertionWarnings(queue.settings.successAssertions) }
+  const warnings = [...assertionWarnings(queue.settings.successAssertions), ...editWarning(managedBy)]
+  return { ...toWireQueue(queue, managedBy), warnings }
 }
 
 /** undefined = it is not stopped so, null = nobody knows who has done it. */

@@ -1,4 +1,5 @@
 import { QUOTA_NAMES, type QuotaName, type TeamQuotas } from '../../domain/quotas.ts'
+import type { HeaderSecret } from '../../domain/secrets/header-secret.ts'
 import type { Team as WireTeam } from '../generated/wire.ts'
 
 const WIRE_NAMES = {
@@ -16,6 +17,7 @@ export function toWireTeam(
     readonly quotas: TeamQuotas
     readonly usage: Readonly<Record<QuotaName, number>>
     readonly notifications: WireTeam['notifications']
+    readonly headerSecrets: readonly HeaderSecret[]
   },
 ): WireTeam {
   return {
@@ -23,6 +25,7 @@ export function toWireTeam(
     quotas: toWire(facts.quotas) as unknown as WireTeam['quotas'],
     usage: toWire(facts.usage) as unknown as WireTeam['usage'],
     notifications: facts.notifications,
+    header_secrets: facts.headerSecrets.map(({ name, hosts }) => ({ name, hosts: [...hosts] })),
   }
 }
 

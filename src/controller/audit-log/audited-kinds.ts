@@ -5,11 +5,12 @@ import type { ApiToken, HttpCron, HttpQueue, KindAccess, MaintenanceWindow, Team
 import { type AuditedObject, ResourceAudit } from './resource-audit.ts'
 
 interface AuditedKinds {
-  readonly queues: Pick<KindAccess<HttpQueue>, 'informer'>
-  readonly crons: Pick<KindAccess<HttpCron>, 'informer'>
-  readonly teams: Pick<KindAccess<TeamSettings>, 'informer'>
-  readonly tokens: Pick<KindAccess<ApiToken>, 'informer'>
-  readonly windows: Pick<KindAccess<MaintenanceWindow>, 'informer'>
+  readonly queues: Pick<KindAccess<HttpQueue>, 'changes'>
+  readonly crons: Pick<KindAccess<HttpCron>, 'changes'>
+  readonly teams: Pick<KindAccess<TeamSettings>, 'changes'>
+  readonly tokens: Pick<KindAccess<ApiToken>, 'changes'>
+  readonly windows: Pick<KindAccess<MaintenanceWindow>, 'changes'>
+  readonly isWatched: (namespace: string) => boolean
   readonly auditLog: AuditLog
   readonly clock: Clock
   readonly logger: Logger
@@ -20,20 +21,20 @@ export function createResourceAudit(parts: AuditedKinds): ResourceAudit {
   const nameOf = ({ metadata }: AuditedObject) => metadata.name
   return new ResourceAudit({
     ...parts,
-    informers: [
+    kinds: [
       {
         kind: 'queue',
-        informer: queues.informer,
+        changes: queues.changes,
         nameOf: (queue: AuditedObject) => queueNameOf(queue),
       },
       {
         kind: 'cron',
-        informer: crons.informer,
+        changes: crons.changes,
         nameOf: (cron: AuditedObject) => (cron as HttpCron).spec.displayName ?? nameOf(cron),
       },
-      { kind: 'team', informer: teams.informer, nameOf },
-      { kind: 'token', informer: tokens.informer, nameOf },
-      { kind: 'window', informer: windows.informer, nameOf },
+      { kind: 'team', changes: teams.changes, nameOf },
+      { kind: 'token', changes: tokens.changes, nameOf },
+      { kind: 'window', changes: windows.changes, nameOf },
     ],
   })
 }

@@ -29,15 +29,16 @@ interface Pending {
   readonly dueMs: number
 }
 
-export interface AuditedInformer {
+export interface AuditedKind {
   readonly kind: AuditedResource['kind']
-  readonly informer: Pick<Informer<AuditedObject>, 'isSynced' | 'onChange'>
+  readonly changes: Pick<Informer<AuditedObject>, 'isSynced' | 'onChange'>
   /** The name by which the API speaks of it. */
   readonly nameOf: (object: AuditedObject) => string
 }
 
 export interface ResourceAuditParts {
-  readonly informers: readonly AuditedInformer[]
+  readonly kinds: readonly AuditedKind[]
+  readonly isWatched: (namespace: string) => boolean
   readonly auditLog: AuditLog
   readonly clock: Clock
   readonly logger: Logger
@@ -59,11 +60,14 @@ export class ResourceAudit {
 
   /** Watches and writes until the signal; what has not been written by then is dropped. */
   async run(signal: AbortSignal): Promise<void> {
-    const { informers, clock } = this.#parts
-    const unsubscribe = informers.map((audited) =>
-      audited.informer.onChange((_key, before, after) => {
+    const { kinds, isWatched, clock } = this.#parts
+    const unsubscribe = kinds.map((audited) =>
+      audited.changes.onChange((_key, before, after) => {
+        const { namespace } = (after ?? before)?.metadata ?? {}
         // The first list tells of what was there before.
-        if (audited.informer.isSynced()) this.#note(audited, before, after)
+        if (namespace !== undefined && audited.changes.isSynced() && isWatched(namespace)) {
+          this.#note(audited, before, after)
+        }
       }),
     )
     while (!signal.aborted) {
@@ -75,7 +79,7 @@ export class ResourceAudit {
   }
 
   #note(
-    { kind, nameOf }: AuditedInformer,
+    { kind, nameOf }: AuditedKind,
     before: AuditedObject | undefined,
     after: AuditedObject | undefined,
   ): void {

@@ -6,7 +6,7 @@ import { createSpecCheck, problemText } from '../reconcile/spec-check.ts'
 
 export interface CronProblem {
   /** Of the condition `Scheduled`. */
-  readonly reason: 'InvalidSpec' | 'ImpossibleSchedule' | 'UnknownTimeZone'
+  readonly reason: 'InvalidSpec' | 'ImpossibleSchedule' | 'UnknownTimeZone' | 'TargetBlocked'
   /** A sentence. */
   readonly problem: string
 }
@@ -18,7 +18,7 @@ const REQUIRED = ['displayName', 'url', 'cronExpression']
 
 /** Finds also what no rule of a CRD can: dates that never come, and time zones that do not exist. */
 export function createCronCheck(): CronCheck {
-  const fields = [...REQUIRED, ...Object.keys(specOfCronSettings(DEFAULT_CRON_SETTINGS))]
+  const fields = [...REQUIRED, 'signing', ...Object.keys(specOfCronSettings(DEFAULT_CRON_SETTINGS))]
   const check = createSpecCheck<HttpCronSpec>('httpcrons.punctual.dev.yaml', fields)
   return (cron) => {
     const checked = check(cron)

@@ -12,19 +12,20 @@ export function cronFailing(
     const message = `Its runs fail (${failing}), as many in a row as spec.alertThreshold says.`
     return [{ type: 'Failing', status: 'True', reason: 'FailureRaised', message }]
   }
-  const hasFailed = before.lastFailure !== undefined || failingIn(before.conditions) !== undefined
+  const wasRaised = failingIn(before.conditions) !== undefined
   const message = 'A run has succeeded since it failed.'
-  return hasFailed ? [{ type: 'Failing', status: 'False', reason: 'Recovered', message }] : []
+  return wasRaised ? [{ type: 'Failing', status: 'False', reason: 'Recovered', message }] : []
 }
 
-/** The one before if it says the same. While a run is in flight, the failure before it stays. */
+/** The one before if it says the same. It stays when later runs succeed. */
 export function shownCronFailure(
   before: ShownFailure | undefined,
-  { failing, lastRun }: CronStatsEntry,
+  { lastFailure }: CronStatsEntry,
 ): ShownFailure | undefined {
-  if (failing === null || lastRun?.result !== 'failed') return before
-  const time = kubernetesTime(lastRun.scheduledAtMs)
-  return before?.time === time && before.reason === failing ? before : { time, reason: failing }
+  if (lastFailure === null) return before
+  const { reason } = lastFailure
+  const time = kubernetesTime(lastFailure.scheduledAtMs)
+  return before?.time === time && before.reason === reason ? before : { time, reason }
 }
 
 export function isCronFailureStale(status: HttpCronStatus, state: CronStatsEntry): boolean {

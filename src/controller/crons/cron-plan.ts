@@ -5,6 +5,7 @@ import type { Plan } from '../reconcile/resource-reconciler.ts'
 import type { CronCheck } from './cron-check.ts'
 import type { CronOutcome } from './cron-conditions.ts'
 import type { CronQuota } from './cron-quota.ts'
+import type { CronTargets } from './cron-targets.ts'
 
 export interface DesiredCron {
   readonly settings: CronSettings
@@ -12,11 +13,16 @@ export interface DesiredCron {
   readonly overQuota: string | null
 }
 
+export interface CronJudges {
+  readonly check: CronCheck
+  readonly targets: Pick<CronTargets, 'obstacle'>
+  readonly quota: Pick<CronQuota, 'obstacle'>
+}
+
 /** Decides what happens to one cron; undefined = it has no resource. */
 export function planCron(
   object: HttpCron | undefined,
-  check: CronCheck,
-  quota: Pick<CronQuota, 'obstacle'>,
+  { check, targets, quota }: CronJudges,
 ): Plan<HttpCron, DesiredCron, CronOutcome> {
   if (object === undefined) return { kind: 'absent' }
   if (isDeleted(object)) {
@@ -24,6 +30,8 @@ export function planCron(
   }
   const checked = check(object)
   if ('problem' in checked) return { kind: 'refuse', object, outcome: { kind: 'refused', ...checked } }
+  const blocked = targets.obstacle(object)
+  if (blocked !== null) return { kind: 'refuse', object, outcome: { kind: 'refused', ...blocked } }
   const { settings } = checked
   const overQuota = quota.obstacle(object)
   if (overQuota === null) return { kind: 'apply', object, desired: { settings, overQuota } }

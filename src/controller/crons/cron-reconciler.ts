@@ -1,8 +1,11 @@
+import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { CronStatsEntry } from '../../ports/crons.ts'
-import type { ObjectKey, Reconciler } from '../../ports/kubernetes.ts'
+import type { Informer, KubeObject, ObjectKey, Reconciler, SecretReader } from '../../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import { CRON_FINALIZER, isDeleted } from '../../resources/finalizers.ts'
-import { keyOf, type HttpCron } from '../kinds.ts'
+import { queueKey } from '../../resources/queue-owner.ts'
+import { headerRefsOf, signingRefsOf } from '../../resources/secret-refs.ts'
+import { BY_QUEUE, keyOf, type HttpCron } from '../kinds.ts'
 import { FINALIZER_TIMEOUT_MS } from '../reconcile/finalizer-timeout.ts'
 import {
   ResourceReconciler,
@@ -10,15 +13,16 @@ import {
   type FinalizedParts,
 } from '../reconcile/resource-reconciler.ts'
 import { CHANGE_PENDING, StatusWriter } from '../reconcile/status-writer.ts'
-import type { CronCheck } from './cron-check.ts'
+import { applyOwnSecrets, type OwnSecretRefs } from '../secrets/own-secrets.ts'
+import type { SecretPolls } from '../secrets/secret-polls.ts'
 import type { CronOutcome } from './cron-conditions.ts'
-import { planCron, type DesiredCron } from './cron-plan.ts'
-import type { CronQuota } from './cron-quota.ts'
+import { planCron, type CronJudges, type DesiredCron } from './cron-plan.ts'
 import { cronStatus } from './cron-status.ts'
 
-export interface CronReconcilerParts extends FinalizedParts<HttpCron> {
-  readonly quota: Pick<CronQuota, 'obstacle'>
-  readonly check: CronCheck
+export interface CronReconcilerParts extends FinalizedParts<HttpCron>, CronJudges {
+  readonly queues: Pick<Informer<KubeObject>, 'byIndex' | 'whenSynced'>
+  readonly secrets: SecretReader
+  readonly polls: SecretPolls
   /** As read last; null = not yet. */
   readonly stateOf: (key: ObjectKey) => CronStatsEntry | null
   readonly metrics: Pick<ControllerMetrics, 'cronLeftBehind' | 'statusWritten'>
@@ -26,12 +30,16 @@ export interface CronReconcilerParts extends FinalizedParts<HttpCron> {
 
 /** Keys are `namespace/name`, which also name the cron in Redis. */
 export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
-  const { informer, writer, check, quota, engine, clock, metrics } = parts
+  const { informer, writer, queues, engine, clock, metrics } = parts
   const status = new StatusWriter<HttpCron, CronOutcome>({
     ...{ ...parts, kind: 'HttpCron', action: 'ApplyCron' },
     pending: (cron) => (isDeleted(cron) ? 'the cron is removed' : CHANGE_PENDING),
     statusOf: (cron, outcome) =>
-      cronStatus(cron, outcome, { state: parts.stateOf(keyOf(cron)), wallMs: clock.wallMs() }),
+      cronStatus(cron, outcome, {
+        state: parts.stateOf(keyOf(cron)),
+        isQueueFound: isQueueFound(queues, cron),
+        wallMs: clock.wallMs(),
+      }),
   })
   const kind: FinalizedKind<HttpCron, DesiredCron, CronOutcome> = {
     noun: 'cron',
@@ -39,15 +47,21 @@ export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
     status,
     objectsOf: (key) => [informer.get(key)].filter((cron) => cron !== undefined),
     plan: async ([cron]) => {
-      const plan = planCron(cron, check, quota)
+      const plan = planCron(cron, parts)
       if (plan.kind !== 'apply' || plan.object.leftOutBytes === undefined) return plan
       // The informer leaves out large payloads, so the cron is read in full.
       const { namespace, name, uid } = plan.object.metadata
       const whole = await writer.read(namespace, name)
-      return whole?.metadata.uid === uid ? planCron(whole, check, quota) : { kind: 'nothing' }
+      return whole?.metadata.uid === uid ? planCron(whole, parts) : { kind: 'nothing' }
     },
-    apply: async ({ metadata, status: before }, { settings, overQuota }) => {
+    apply: async ({ metadata, spec, status: before }, { settings, overQuota }) => {
       const { namespace, name } = metadata
+      const problem = await applyOwnSecrets(
+        parts,
+        { team: namespace, kind: 'cron', name },
+        secretRefsOf(spec, settings),
+      )
+      if (problem !== null) return { ...problem, kind: 'secret' }
       // After a loss of data the cron gets back the id that its users know.
       const { cronId, nextRunAtMs } = await engine.write((compiler) =>
         compiler.applyCron(namespace, name, settings, before?.id ?? null),
@@ -63,6 +77,31 @@ export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
       note: `Redis could not be written to for ${FINALIZER_TIMEOUT_MS / 60_000} minutes: this resource is deleted now, and its cron keeps ticking until the controller finds it in Redis.`,
     },
     countLeftBehind: () => metrics.cronLeftBehind(),
+    pollMs: (key, cron) => parts.polls.note({ kind: 'HttpCron', key }, cron === null ? 0 : secretsOf(cron)),
   }
-  return new ResourceReconciler(kind, parts)
+  const reconciler = new ResourceReconciler(kind, parts)
+  return {
+    reconcile: async (key, signal) => {
+      // Until then every queue would seem to be missing.
+      if (informer.get(key)?.spec.queue !== undefined) await queues.whenSynced(signal)
+      return reconciler.reconcile(key, signal)
+    },
+  }
+}
+
+function isQueueFound(
+  queues: CronReconcilerParts['queues'],
+  { metadata: { namespace }, spec: { queue } }: HttpCron,
+): boolean {
+  return queue !== undefined && queues.byIndex(BY_QUEUE, queueKey(namespace, queue)).length > 0
+}
+
+function secretRefsOf(spec: HttpCron['spec'], { headers, url }: CronSettings): OwnSecretRefs {
+  return { signing: signingRefsOf(spec), headers: headerRefsOf(headers), url }
+}
+
+/** How many Secrets it names: each is read once, however many of its keys are named. */
+function secretsOf({ spec }: HttpCron): number {
+  const inHeaders = spec.headers.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])
+  return new Set([...signingRefsOf(spec), ...inHeaders].map(({ name }) => name)).size
 }

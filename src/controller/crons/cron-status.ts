@@ -10,6 +10,8 @@ import { cronFailing, isCronFailureStale, shownCronFailure } from './cron-failur
 export interface CronFacts {
   /** As read last; null = not yet. */
   readonly state: CronStatsEntry | null
+  /** Whether the queue that it names exists; without one nobody asks. */
+  readonly isQueueFound: boolean
   readonly wallMs: number
 }
 
@@ -36,7 +38,7 @@ const RESULTS = {
 export function cronStatus(
   cron: HttpCron,
   outcome: CronOutcome | Unavailable,
-  { state, wallMs }: CronFacts,
+  { state, isQueueFound, wallMs }: CronFacts,
 ): HttpCronStatus {
   const before = cron.status ?? {}
   const id = outcome.kind === 'applied' ? outcome.cronId : before.id
@@ -48,7 +50,11 @@ export function cronStatus(
       : cronFailing(before, current)
   return {
     ...(id === undefined ? {} : engineFields({ ...before, id }, outcome, current)),
-    ...reconciledStatus<'HttpCron'>(cron, [...cronConditions(cron, outcome), ...failing], wallMs),
+    ...reconciledStatus<'HttpCron'>(
+      cron,
+      [...cronConditions(cron, outcome, isQueueFound), ...failing],
+      wallMs,
+    ),
   }
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { reasonOf, StartupError, StoreUnavailableError } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
-import type { EngineRecord, EventRecorder, ObjectRef } from '../../ports/kubernetes.ts'
+import type { EngineRecord, EventRecorder, ObjectRef, ResourceEvent } from '../../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { CompileEnd, EngineFacts, LeaderEpochs, SettingsCompiler } from '../../ports/settings.ts'
@@ -24,6 +24,8 @@ const EPOCH_RENEWED_MS = 3_600_000
 interface OpenEpoch {
   readonly facts: EngineFacts
   readonly compiler: SettingsCompiler
+  /** What Events about the engine refer to. */
+  readonly regarding: ObjectRef
   /** Monotonic. */
   readonly sinceMs: number
 }
@@ -65,6 +67,17 @@ export class LeaderSession {
   /** The teams and tokens that Redis has. Throws as `write` does. */
   async applied(): ReturnType<SettingsCompiler['applied']> {
     return (await this.#compiler()).applied()
+  }
+
+  /** Records a warning about the engine as an Event; nothing while no epoch is open. */
+  warn(event: Pick<ResourceEvent, 'reason' | 'action' | 'note'>): void {
+    const regarding = this.#open?.regarding
+    if (regarding !== undefined) this.#options.events.record({ ...event, regarding, type: 'Warning' })
+  }
+
+  /** The uids of the namespaces that the data of teams belongs to. Throws as `write` does. */
+  async namespaces(): ReturnType<SettingsCompiler['namespaces']> {
+    return (await this.#compiler()).namespaces()
   }
 
   /** What was lost recently; null = nothing. */
@@ -156,7 +169,7 @@ export class LeaderSession {
     const regarding = await record.write({ ...facts, loss })
     this.#isSuperseded = false
     this.#loss = loss === null ? null : lossOf(loss)
-    this.#open = { facts, compiler, sinceMs: clock.monotonicMs() }
+    this.#open = { facts, compiler, regarding, sinceMs: clock.monotonicMs() }
     logger.info('A leader epoch has begun', { installation: facts.installation, epoch: facts.epoch })
     if (reason !== null && this.#loss !== null) this.#reportLoss(this.#loss, regarding)
   }

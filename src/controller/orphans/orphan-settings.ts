@@ -21,29 +21,57 @@ export interface OrphanSettingsParts {
 }
 
 /**
- * Enqueues applied teams, tokens and windows whose resource is missing: it was deleted while there was no leader. The reconciler
- * confirms the deletion with the API server before it removes anything. Never throws.
+ * Enqueues applied teams, tokens and windows whose resource is missing: it was deleted while nobody looked. The reconciler
+ * confirms the deletion with the API server before it removes anything. Owns whether it is asked for while it runs.
  */
-export async function enqueueOrphanSettings(parts: OrphanSettingsParts, signal: AbortSignal): Promise<void> {
-  const { engine, isWatched, enqueue, logger } = parts
-  const [teams, tokens, windows] = [parts.teams.informer, parts.tokens.informer, parts.windows.informer]
-  try {
-    await Promise.all([teams, tokens, windows].map((informer) => informer.whenSynced(signal)))
-    const applied = await engine.applied()
-    for (const team of applied.teams) {
-      const key = `${team}/${TEAM_SETTINGS_NAME}`
-      if (isWatched(team) && teams.get(key) === undefined) enqueue.teams(key, 'low')
+export class OrphanSettings {
+  readonly #parts: OrphanSettingsParts
+  #running: Promise<void> | null = null
+  #isAskedAgain = false
+
+  constructor(parts: OrphanSettingsParts) {
+    this.#parts = parts
+  }
+
+  /** Many requests at once cost two searches. Never throws. */
+  async find(signal: AbortSignal): Promise<void> {
+    this.#isAskedAgain = this.#running !== null
+    this.#running ??= this.#findAll(signal).finally(() => (this.#running = null))
+    await this.#running
+  }
+
+  async #findAll(signal: AbortSignal): Promise<void> {
+    do {
+      this.#isAskedAgain = false
+      await this.#findOnce(signal)
+    } while (this.#isAskedAgain && !signal.aborted)
+  }
+
+  async #findOnce(signal: AbortSignal): Promise<void> {
+    const { engine, isWatched, enqueue, logger } = this.#parts
+    const [teams, tokens, windows] = [
+      this.#parts.teams.informer,
+      this.#parts.tokens.informer,
+      this.#parts.windows.informer,
+    ]
+    try {
+      await Promise.all([teams, tokens, windows].map((informer) => informer.whenSynced(signal)))
+      const applied = await engine.applied()
+      for (const team of applied.teams) {
+        const key = `${team}/${TEAM_SETTINGS_NAME}`
+        if (isWatched(team) && teams.get(key) === undefined) enqueue.teams(key, 'low')
+      }
+      for (const { team, name } of applied.tokens) {
+        const key = `${team}/${name}`
+        if (isWatched(team) && tokens.get(key) === undefined) enqueue.tokens(key, 'low')
+      }
+      for (const { team, name } of applied.windows) {
+        const key = `${team}/${name}`
+        if (isWatched(team) && windows.get(key) === undefined) enqueue.windows(key, 'low')
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      logger.warn('Settings without a resource could not be searched for', { reason: reasonOf(error) })
     }
-    for (const { team, name } of applied.tokens) {
-      const key = `${team}/${name}`
-      if (isWatched(team) && tokens.get(key) === undefined) enqueue.tokens(key, 'low')
-    }
-    for (const { team, name } of applied.windows) {
-      const key = `${team}/${name}`
-      if (isWatched(team) && windows.get(key) === undefined) enqueue.windows(key, 'low')
-    }
-  } catch (error) {
-    if (signal.aborted) return
-    logger.warn('Settings without a resource could not be searched for', { reason: reasonOf(error) })
   }
 }

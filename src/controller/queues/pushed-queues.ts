@@ -15,6 +15,8 @@ export interface PushedQueuesOptions {
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'create'>
   readonly queueStats: Pick<QueueStats, 'pushed' | 'count'>
   readonly isWatched: (namespace: string) => boolean
+  /** Whether what Redis has of the team belongs to its namespace. Throws ResourceApiError. */
+  readonly admit: (namespace: string) => Promise<boolean>
   /** Called when a namespace begins or ceases to have queues waiting for a resource. */
   readonly onWaiting: (namespace: string) => void
   readonly events: EventRecorder
@@ -114,8 +116,9 @@ export class PushedQueues {
 
   /** The resource's name derives from the queue's, so one that the informer does not have yet is not created twice. */
   async #create(queue: QueueRef): Promise<void> {
-    const { writer, queueStats, clock, logger } = this.#options
+    const { writer, queueStats, admit, clock, logger } = this.#options
     const { team, name } = queue
+    if (!(await admit(team))) return
     // The last of 500 are created seconds later: a queue deleted in the meantime must not come back, empty.
     const [found] = await queueStats.count([queue])
     if (found === null) return

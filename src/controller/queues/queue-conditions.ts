@@ -1,13 +1,23 @@
-import type { WantedCondition } from '../../resources/conditions.ts'
+import type { OwnSecretsReason, WantedCondition } from '../../resources/conditions.ts'
 import type { QueueCounts } from '../../ports/queues.ts'
 import type { EngineLoss } from '../engine/engine-loss.ts'
 import type { HttpQueue } from '../kinds.ts'
-import { invalidSpec, RECONCILED, unavailable, type Unavailable } from '../reconcile/ready-conditions.ts'
+import { canSucceed } from '../reconcile/can-succeed.ts'
+import {
+  invalidSpec,
+  RECONCILED,
+  secretProblem,
+  unavailable,
+  type Unavailable,
+} from '../reconcile/ready-conditions.ts'
+import type { SecretProblem } from '../secrets/secret-values.ts'
 
 /** How the reconcile of a resource ended. */
 export type QueueOutcome =
   | { readonly kind: 'applied'; readonly queueId: number }
   | { readonly kind: 'refused'; readonly problem: string }
+  /** Nothing is applied: the calls would lack what they take from Secrets. */
+  | ({ readonly kind: 'secret' } & SecretProblem<OwnSecretsReason>)
   /** @property isPushed a push created this one, so it is deleted as soon as the other one is applied */
   | { readonly kind: 'name_taken'; readonly by: string; readonly isPushed: boolean }
 
@@ -38,9 +48,11 @@ function readiness(
 ): readonly Wanted[] {
   switch (outcome.kind) {
     case 'applied':
-      return [RECONCILED, dispatching(queue.spec.active)]
+      return [RECONCILED, dispatching(queue.spec.active), ...canSucceed(queue.spec)]
     case 'refused':
       return invalidSpec(outcome.problem)
+    case 'secret':
+      return [secretProblem(outcome)]
     case 'unavailable':
       return unavailable(outcome)
   }

@@ -1,16 +1,20 @@
 import type { LastFailure } from '../../ports/queues.ts'
 import { kubernetesTime, type WantedCondition } from '../../resources/conditions.ts'
-import type { HttpQueueStatus } from '../../resources/generated/kinds.ts'
+import type { HttpQueueSpec } from '../../resources/generated/kinds.ts'
+import type { HttpQueue } from '../kinds.ts'
 import { failingIn, type ShownFailure } from '../reconcile/failing-condition.ts'
 
-/** A queue is failing for so long after a failure was raised for it. */
+/** A queue is failing for so long after a job of it failed for good. */
 export const QUEUE_FAILING_MS = 15 * 60_000
 /** A failure that is newer by less than this is no news: the status of a queue that goes on failing is written once a minute. */
 export const FAILURE_SLACK_MS = 60_000
 
-/** `Failing`, once a failure was raised. */
-export function queueFailing(failure: LastFailure | null): ReadonlyArray<WantedCondition<'HttpQueue'>> {
-  if (failure === null) return []
+/** `Failing`, once a job has failed for good while the queue wants alerts. */
+export function queueFailing(
+  { alertsEnabled }: Pick<HttpQueueSpec, 'alertsEnabled'>,
+  failure: LastFailure | null,
+): ReadonlyArray<WantedCondition<'HttpQueue'>> {
+  if (failure === null || !alertsEnabled) return []
   return failure.ageMs < QUEUE_FAILING_MS
     ? [
         {
@@ -37,8 +41,11 @@ export function shownFailure(
   return isSame ? before : { time: kubernetesTime(atMs), reason }
 }
 
-export function isFailureStale(status: HttpQueueStatus, failure: LastFailure | null): boolean {
-  const [wanted] = queueFailing(failure)
+export function isFailureStale(
+  { spec, status = {} }: Pick<HttpQueue, 'spec' | 'status'>,
+  failure: LastFailure | null,
+): boolean {
+  const [wanted] = queueFailing(spec, failure)
   return (
     shownFailure(status.lastFailure, failure) !== status.lastFailure ||
     wanted?.status !== failingIn(status.conditions)?.status

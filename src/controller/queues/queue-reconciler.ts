@@ -1,10 +1,11 @@
 import { ResourceApiError } from '../../domain/errors.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
-import type { ObjectKey, Reconciler, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { ObjectKey, Reconciler, ResourceWriter, SecretReader } from '../../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import type { QueueStatsEntry } from '../../ports/queues.ts'
 import { holdsFinalizer, isDeleted, QUEUE_FINALIZER } from '../../resources/finalizers.ts'
 import { queueKeyOf, queueNameOf } from '../../resources/queue-owner.ts'
+import { signingRefsOf } from '../../resources/secret-refs.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'
 import { BY_QUEUE, refOf, type HttpQueue } from '../kinds.ts'
 import { FINALIZER_TIMEOUT_MS } from '../reconcile/finalizer-timeout.ts'
@@ -15,6 +16,8 @@ import {
   type FinalizedParts,
 } from '../reconcile/resource-reconciler.ts'
 import { CHANGE_PENDING, StatusWriter } from '../reconcile/status-writer.ts'
+import { applyOwnSecrets } from '../secrets/own-secrets.ts'
+import type { SecretPolls } from '../secrets/secret-polls.ts'
 import type { QueueCheck } from './queue-check.ts'
 import type { QueueOutcome } from './queue-conditions.ts'
 import { endOfRival, givesWay, planQueue, type QueuePlan } from './queue-plan.ts'
@@ -22,9 +25,13 @@ import { queueStatus } from './queue-status.ts'
 
 export interface QueueReconcilerParts extends FinalizedParts<HttpQueue> {
   readonly check: QueueCheck
+  readonly secrets: SecretReader
+  readonly polls: SecretPolls
   readonly engine: Pick<LeaderSession, 'write' | 'loss' | 'obstacle'>
   /** As read last; null = not yet. */
   readonly statsOf: (key: ObjectKey) => QueueStatsEntry | null
+  /** Reads them now; never throws. */
+  readonly readStats: (key: ObjectKey) => Promise<void>
   readonly metrics: Pick<ControllerMetrics, 'queueLeftBehind' | 'statusWritten'>
 }
 
@@ -52,9 +59,16 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
     plan: (resources) => planQueue(resources, check),
     apply: async (queue, settings) => {
       const { namespace } = queue.metadata
+      const owner = { team: namespace, kind: 'queue', name: queueNameOf(queue) } as const
+      const refs = { signing: signingRefsOf(queue.spec), headers: [], url: null }
+      const problem = await applyOwnSecrets(parts, owner, refs)
+      if (problem !== null) return { ...problem, kind: 'secret' }
       const { queueId } = await engine.write((compiler) =>
-        compiler.applyQueue(namespace, queueNameOf(queue), settings),
+        compiler.applyQueue(namespace, owner.name, settings),
       )
+      const key = queueKeyOf(queue)
+      // A queue that is new to us shows its counts from its first status on.
+      if (parts.statsOf(key)?.queueId !== queueId) await parts.readStats(key)
       return { kind: 'applied', queueId }
     },
     defersStatus: ({ metadata, status: before }, outcome) =>
@@ -73,8 +87,15 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
       note: `Redis could not be written to for ${FINALIZER_TIMEOUT_MS / 60_000} minutes: this resource is deleted now, and its queue and jobs are removed once Redis can be written to.`,
     },
     countLeftBehind: () => metrics.queueLeftBehind(),
+    pollMs: (key, queue) =>
+      parts.polls.note({ kind: 'HttpQueue', key }, queue === null ? 0 : secretsOf(queue)),
   }
   return new ResourceReconciler(kind, parts)
+}
+
+/** How many Secrets it names. */
+function secretsOf({ spec }: HttpQueue): number {
+  return new Set(signingRefsOf(spec).map(({ name }) => name)).size
 }
 
 async function settleRival(

@@ -23,13 +23,14 @@ export function createQueueStatusSync(parts: {
     keys: () => [...new Set([...informer.all()].map(queueKeyOf))],
     read: (keys) => queueStats.count(keys.map(parseKey)),
     isStale: (key, { queueId, counts, oldestReadyMs, lastFailure }) => {
-      const status = ownerOf(informer.byIndex(BY_QUEUE, key))?.status
+      const owner = ownerOf(informer.byIndex(BY_QUEUE, key))
+      const status = owner?.status
       // Without this id the queue is not applied yet; its first status brings the counts.
-      if (status?.queueId !== queueId) return false
+      if (owner === undefined || status?.queueId !== queueId) return false
       const isSame =
         isDeepStrictEqual(status.counts, counts) &&
         isSameOldest(status.oldestReadyTime, oldestReadyMs, clock.wallMs()) &&
-        !isFailureStale(status, lastFailure)
+        !isFailureStale(owner, lastFailure)
       return !isSame
     },
     onSynced: () => metrics.queuesCounted(),

@@ -27,7 +27,7 @@ export function queueStatus(
 ): HttpQueueStatus {
   const { stats, loss, wallMs } = facts
   const failing = isCurrent(stats, outcome)
-    ? queueFailing(stats.lastFailure)
+    ? queueFailing(queue.spec, stats.lastFailure)
     : (formerFailing(queue.status?.conditions) as ReadonlyArray<WantedCondition<'HttpQueue'>>)
   return {
     ...(outcome.kind === 'name_taken' ? {} : engineFields(queue.status ?? {}, outcome, facts)),

@@ -1,5 +1,11 @@
-import { mergeConditions, type ReconciledKind, type WantedCondition } from '../../resources/conditions.ts'
+import {
+  mergeConditions,
+  type OwnSecretsReason,
+  type ReconciledKind,
+  type WantedCondition,
+} from '../../resources/conditions.ts'
 import type { Condition } from '../../resources/generated/kinds.ts'
+import type { SecretProblem } from '../secrets/secret-values.ts'
 import type { ConditionedObject } from '../kinds.ts'
 
 /** Redis is away or refuses writes: the reconcile is retried. Every kind reports it alike. */
@@ -21,6 +27,16 @@ export function invalidSpec(message: string) {
     { type: 'Ready', status: 'False', reason: 'InvalidSpec', message },
     { type: 'Stalled', status: 'True', reason: 'InvalidSpec', message },
   ] as const
+}
+
+/** Tried again when the Secrets are read again. */
+export function secretProblem<Reason extends OwnSecretsReason>({ reason, message }: SecretProblem<Reason>) {
+  return {
+    type: 'Ready',
+    status: 'False',
+    reason,
+    message: `${message} Settings applied earlier stay.`,
+  } as const
 }
 
 export function retrying(message: string) {

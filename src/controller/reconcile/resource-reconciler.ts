@@ -48,6 +48,8 @@ export interface FinalizedKind<T extends ConditionedObject, Desired, Outcome> {
   /** The event for an object that was released although Redis could not be cleaned up. */
   readonly leftBehind: { readonly reason: string; readonly action: string; readonly note: string }
   countLeftBehind(): void
+  /** When an object that was applied is reconciled again even without a change; null = only after one. */
+  pollMs?(key: ObjectKey, object: T | null): number | null
 }
 
 /** Settings in Redis that may have lost their resource. */
@@ -95,12 +97,14 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
     if (plan.kind !== 'remove') this.#timeout.forget(key)
     if (plan.kind !== 'apply') this.#deferred.delete(key)
     if (plan.kind === 'absent' && released === undefined) await this.#removeOrphan(key)
+    if (plan.kind !== 'apply') this.#kind.pollMs?.(key, null)
     if (plan.kind === 'absent' || plan.kind === 'nothing') return DONE
 
     await this.#kind.status.report(plan.object, () => this.#carryOut(key, plan))
     if (this.#deferred.has(key)) return { requeueAfterMs: STATUS_DEFERRED_MS }
     await this.#kind.settleOthers?.({ objects, plan, signal })
-    return DONE
+    if (plan.kind !== 'apply') return DONE
+    return { requeueAfterMs: this.#kind.pollMs?.(key, plan.object) ?? null }
   }
 
   /** @returns what to write to the status; null = nothing, or not yet */

@@ -53,6 +53,15 @@ export class StatusSync<Stats> {
     return this.#stats.get(key) ?? null
   }
 
+  /** Reads the stats of one key now, for its first status; should that fail, the next sync reads them. */
+  async refresh(key: ObjectKey): Promise<void> {
+    try {
+      await this.#readStale([key])
+    } catch (error) {
+      this.#options.logger.debug(this.#options.failure, { reason: reasonOf(error) })
+    }
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const { clock, onSynced } = this.#options
     while (!signal.aborted) {

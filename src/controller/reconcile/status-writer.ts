@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '../../domain/errors.ts'
+import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import { isSameStatus } from '../../resources/conditions.ts'
 import type { Condition } from '../../resources/generated/kinds.ts'
@@ -8,7 +8,13 @@ import type { Unavailable } from './ready-conditions.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
 
 /** Conditions whose changes are events. */
-const WITH_EVENTS = ['Ready', 'NotificationsReady'] as const
+const WITH_EVENTS = [
+  'Ready',
+  'NotificationsReady',
+  'HeaderSecretsReady',
+  'EgressAllowed',
+  'CanSucceed',
+] as const
 
 /** Reasons of these without an event: an outage or a full quota would cause one for every resource. */
 const WITHOUT_EVENT: ReadonlySet<string> = new Set(['Reconciled', 'BackendUnavailable', 'QuotaExceeded'])
@@ -48,7 +54,10 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
     try {
       outcome = await reconcile()
     } catch (error) {
-      if (error instanceof StoreUnavailableError) await this.write(object, this.#unavailable(object))
+      if (error instanceof StorageFullError) {
+        const message = `Redis is full: ${this.#options.pending(object)} when there is room.`
+        await this.write(object, { kind: 'unavailable', message })
+      } else if (error instanceof StoreUnavailableError) await this.write(object, this.#unavailable(object))
       throw error
     }
     if (outcome !== null) await this.write(object, outcome)
@@ -74,11 +83,11 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
     return { kind: 'unavailable', message }
   }
 
-  /** An event says that a condition got a new reason, or that it has recovered from one. */
+  /** An event says that a condition got a new reason, that an edit made another mistake of the kind, or that it has recovered. */
   #recordEvent(object: T, status: Status, type: string): void {
     const before = conditionOf(object.status, type)
     const now = conditionOf(status, type)
-    if (now === undefined || now.reason === before?.reason) return
+    if (now === undefined || (now.reason === before?.reason && !isOtherMistake(before, now))) return
     const isTrouble = !WITHOUT_EVENT.has(now.reason)
     const isRecovery = now.status === 'True' && before !== undefined && !WITHOUT_EVENT.has(before.reason)
     if (isTrouble || isRecovery) this.#record(object, now, isTrouble)
@@ -97,6 +106,11 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
       ...{ reason, action: this.#options.action, note: message },
     })
   }
+}
+
+/** Texts that change without an edit, such as those with a count, are no news. */
+function isOtherMistake(before: Condition, now: Condition): boolean {
+  return before.message !== now.message && before.observedGeneration !== now.observedGeneration
 }
 
 function conditionOf(status: Status | undefined, type: string): Condition | undefined {

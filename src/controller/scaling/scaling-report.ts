@@ -52,7 +52,7 @@ export function createScalingReport({ events, metrics, clock, logger }: ScalingR
     },
     /** @param fleet null = not known */
     conditions: (fleet: FleetState | null, conditions: readonly ScalingCondition[]): void => {
-      if (fleet !== null) metrics.executorReplicas(fleet.desired, fleet.current)
+      if (fleet !== null) metrics.executorReplicas(fleet.desired, fleet.current, fleet.ready)
       const isTrue = (type: ScalingCondition['type']) =>
         conditions.some((condition) => condition.type === type && condition.status === 'True')
       metrics.scalingActive(isTrue('ScalingActive'))

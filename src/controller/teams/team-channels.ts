@@ -6,7 +6,7 @@ import {
   type ChannelPlan,
   type ChannelUrlPolicy,
 } from '../../resources/team-channels.ts'
-import type { SecretValues } from './secret-values.ts'
+import type { SecretValues } from '../secrets/secret-values.ts'
 
 /** Why a channel is left out. Contains nothing of its URL. */
 export interface ChannelProblem {
@@ -24,7 +24,7 @@ export async function readChannels(
   const channels: Channel[] = []
   const problems: ChannelProblem[] = []
   for (const [index, plan] of plans.entries()) {
-    const bytes = plan.secretRef === null ? null : await secrets.get(plan.secretRef)
+    const bytes = plan.secretRef === null ? null : await secrets.get(plan.secretRef, null)
     const isRead = bytes === null || bytes instanceof Uint8Array
     const check = isRead ? channelOf(plan, bytes, policy) : bytes
     if ('channel' in check) channels.push(check.channel)

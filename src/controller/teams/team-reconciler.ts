@@ -1,23 +1,33 @@
+import { signingSecretId } from '../../domain/access/signing-secret.ts'
 import { egressEntryProblem } from '../../domain/net/egress-list.ts'
 import { isQuota, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { ObjectKey, Reconciler, SecretReader } from '../../ports/kubernetes.ts'
-import type { EgressPolicy } from '../../ports/http-caller.ts'
+import type { EgressBounds, EgressPolicy } from '../../ports/http-caller.ts'
 import type { TeamUsage } from '../../ports/quotas.ts'
 import { NO_TEAM_SETTINGS } from '../../ports/settings.ts'
 import { isDeleted } from '../../resources/finalizers.ts'
+import { headerSecretPlansOf } from '../../resources/secret-refs.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
-import { channelPlansOf, membersOf } from '../../resources/team-channels.ts'
+import {
+  appliedResourcesOf,
+  channelPlansOf,
+  membersOf,
+  withoutChannelHosts,
+} from '../../resources/team-channels.ts'
 import { keyOf, TEAM_SETTINGS_NAME, type TeamSettings } from '../kinds.ts'
 import type { ReconcilerParts } from '../reconcile/reconciler-parts.ts'
 import { CHANGE_PENDING, StatusWriter } from '../reconcile/status-writer.ts'
 import { isDeletionConfirmed } from './confirmed-deletion.ts'
-import { SecretValues } from './secret-values.ts'
-import { readSigningSecrets } from './signing-secrets.ts'
+import type { SecretPolls } from '../secrets/secret-polls.ts'
+import { SecretValues } from '../secrets/secret-values.ts'
+import { readSigningSecrets } from '../secrets/signing-secrets.ts'
+import { readHeaderSecrets } from './team-header-secrets.ts'
 import { readChannels, type ChannelProblem } from './team-channels.ts'
 import { teamStatus, type TeamOutcome } from './team-status.ts'
 
 export interface TeamReconcilerParts extends ReconcilerParts<TeamSettings> {
   readonly secrets: SecretReader
+  readonly polls: SecretPolls
   /** Pushed queues that get no resource because the namespace has too many. */
   readonly waitingOf: (namespace: string) => number
   /** The usage that the status is to show; null = not known yet. */
@@ -26,13 +36,8 @@ export interface TeamReconcilerParts extends ReconcilerParts<TeamSettings> {
   readonly failingOf: (key: ObjectKey) => readonly ChannelProblem[] | null
   /** The quotas of the installation. */
   readonly quotas: TeamQuotas
-  readonly egress: EgressPolicy
+  readonly egress: EgressPolicy & EgressBounds
 }
-
-/** Secrets are polled: watching them would need the right to list every Secret. */
-export const SECRET_POLL_MS = 30_000
-/** Many Secrets are polled less often, so that there are at most ten reads per second. */
-const POLL_MS_PER_SECRET = 100
 
 /** Keys are `namespace/name`. */
 export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
@@ -49,14 +54,11 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
         wallMs: parts.clock.wallMs(),
       }),
   })
-  /** Secrets that are polled, of each team that has any. */
-  const polled = new Map<ObjectKey, number>()
-
   return {
     reconcile: async (key) => {
       const settings = informer.get(key)
       if (settings === undefined || isDeleted(settings)) {
-        polled.delete(key)
+        parts.polls.note({ kind: 'TeamSettings', key }, 0)
         const { team, name } = parseKey(key)
         // Removed by mistake, the settings would leave the team's calls unsigned.
         if (name === TEAM_SETTINGS_NAME && (await isDeletionConfirmed(parts.writer, key))) {
@@ -64,21 +66,17 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
         }
         return { requeueAfterMs: null }
       }
-      const secrets = secretsOf(settings)
-      if (secrets > 0) polled.set(key, secrets)
-      else polled.delete(key)
       await status.report(settings, () => applySettings(parts, settings))
-      const sum = polled.values().reduce((total, count) => total + count, 0)
-      const pollMs = Math.max(SECRET_POLL_MS, sum * POLL_MS_PER_SECRET)
-      return { requeueAfterMs: secrets > 0 ? pollMs : null }
+      return { requeueAfterMs: parts.polls.note({ kind: 'TeamSettings', key }, secretsOf(settings)) }
     },
   }
 }
 
 /** How many Secrets the settings name. */
 function secretsOf({ spec }: TeamSettings): number {
+  const ofHeaders = headerSecretPlansOf(spec).map(({ secretKeyRef }) => secretKeyRef)
   const ofChannels = channelPlansOf(spec).flatMap(({ secretRef }) => secretRef ?? [])
-  return new Set([...spec.signing.secretRefs, ...ofChannels].map(({ name }) => name)).size
+  return new Set([...spec.signing.secretRefs, ...ofHeaders, ...ofChannels].map(({ name }) => name)).size
 }
 
 async function applySettings(
@@ -96,9 +94,20 @@ async function applySettings(
     egressAllow,
     isBlocked: (url) => egress.refusalOf(url, { ...NO_TEAM_SETTINGS, egressAllow }) !== null,
   })
-  const policy = { egressAllow, signingSecrets: found.texts, quotas, channels, members: membersOf(spec) }
+  const { headerSecrets, problems: headerProblems } = await readHeaderSecrets(
+    secrets,
+    headerSecretPlansOf(spec),
+  )
+  const policy = {
+    ...{ egressAllow, quotas, channels, members: membersOf(spec) },
+    signingSecrets: found.texts,
+    signingSecretIds: spec.signing.secretRefs.map(signingSecretId),
+    headerSecrets,
+    appliedResources: appliedResourcesOf(spec),
+  }
   await engine.write((compiler) => compiler.putTeam(namespace, policy))
-  return { kind: 'applied', channelProblems: problems }
+  const ineffective = withoutChannelHosts(egress.ineffectiveEntries(egressAllow), channels)
+  return { kind: 'applied', channelProblems: problems, headerProblems, ineffective }
 }
 
 function egressProblem(allow: readonly string[]): string | null {

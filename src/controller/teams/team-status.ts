@@ -2,6 +2,7 @@ import { effectiveQuotas, quotasOf, type TeamQuotas } from '../../domain/quotas.
 import type { TeamUsage } from '../../ports/quotas.ts'
 import type { WantedCondition } from '../../resources/conditions.ts'
 import type { Condition, TeamSettingsStatus } from '../../resources/generated/kinds.ts'
+import { headerSecretPlansOf } from '../../resources/secret-refs.ts'
 import { channelPlansOf } from '../../resources/team-channels.ts'
 import type { TeamSettings } from '../kinds.ts'
 import {
@@ -12,7 +13,7 @@ import {
   unavailable,
   type Unavailable,
 } from '../reconcile/ready-conditions.ts'
-import type { SecretProblem } from './secret-values.ts'
+import type { SecretProblem } from '../secrets/secret-values.ts'
 import type { ChannelProblem } from './team-channels.ts'
 
 /** How the reconcile of a team's settings ended. Unless they are applied, all former settings stay applied. */
@@ -21,6 +22,10 @@ export type TeamOutcome =
       readonly kind: 'applied'
       /** Channels that were left out. */
       readonly channelProblems: readonly ChannelProblem[]
+      /** Of header secrets without a value. */
+      readonly headerProblems: readonly SecretProblem[]
+      /** Entries of `spec.egress.allow` that open nothing. */
+      readonly ineffective: readonly string[]
     }
   | { readonly kind: 'refused'; readonly problem: string }
   | ({ readonly kind: 'secret' } & SecretProblem)
@@ -56,7 +61,13 @@ export function teamStatus(
     ...(shownUsage === undefined ? {} : { usage: shownUsage }),
     ...reconciledStatus<'TeamSettings'>(
       team,
-      [...conditionsOf(outcome), ...notificationsReady(team, outcome, failing), ...pushedQueues(waiting)],
+      [
+        ...conditionsOf(outcome),
+        ...egressAllowed(team, outcome),
+        ...notificationsReady(team, outcome, failing),
+        ...headerSecretsReady(team, outcome),
+        ...pushedQueues(waiting),
+      ],
       wallMs,
     ),
   }
@@ -83,6 +94,21 @@ function conditionsOf(outcome: TeamOutcome | Unavailable): readonly Wanted[] {
   }
 }
 
+function egressAllowed({ status }: TeamSettings, outcome: TeamOutcome | Unavailable): readonly Wanted[] {
+  // What was applied last stays in force.
+  if (outcome.kind !== 'applied') return (status?.conditions ?? []).filter(isEgressAllowed)
+  if (outcome.ineffective.length === 0) return []
+  const entries = outcome.ineffective.map((entry) => JSON.stringify(entry)).join(', ')
+  const message = `These entries of spec.egress.allow open nothing, because the installation does not let teams open it (egress.allowable): ${entries}.`
+  return [{ type: 'EgressAllowed', status: 'False', reason: 'NotAllowable', message }]
+}
+
+function isEgressAllowed(
+  condition: Condition,
+): condition is Condition & Extract<Wanted, { type: 'EgressAllowed' }> {
+  return condition.type === 'EgressAllowed'
+}
+
 function notificationsReady(
   { spec, status }: TeamSettings,
   outcome: TeamOutcome | Unavailable,
@@ -107,6 +133,28 @@ function isNotificationsReady(
   condition: Condition,
 ): condition is Condition & Extract<Wanted, { type: 'NotificationsReady' }> {
   return condition.type === 'NotificationsReady'
+}
+
+function headerSecretsReady(
+  { spec, status }: TeamSettings,
+  outcome: TeamOutcome | Unavailable,
+): readonly Wanted[] {
+  if (headerSecretPlansOf(spec).length === 0) return []
+  // What was applied last stays in force.
+  if (outcome.kind !== 'applied') return (status?.conditions ?? []).filter(isHeaderSecretsReady)
+  const [first] = outcome.headerProblems
+  if (first === undefined) {
+    const message = 'All header secrets can be sent.'
+    return [{ type: 'HeaderSecretsReady', status: 'True', reason: 'Reconciled', message }]
+  }
+  const message = outcome.headerProblems.map((problem) => problem.message).join(' ')
+  return [{ type: 'HeaderSecretsReady', status: 'False', reason: first.reason, message }]
+}
+
+function isHeaderSecretsReady(
+  condition: Condition,
+): condition is Condition & Extract<Wanted, { type: 'HeaderSecretsReady' }> {
+  return condition.type === 'HeaderSecretsReady'
 }
 
 function pushedQueues(waiting: number): readonly Wanted[] {

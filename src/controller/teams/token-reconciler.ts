@@ -33,7 +33,7 @@ export function createTokenReconciler(parts: ReconcilerParts<ApiToken>): Reconci
 }
 
 /**
- * The keys that a change of one token concerns: every token with its hash, because the oldest of them counts. A deleted
+ * The keys that a change of one token concerns: every token with its hash, because one of them counts. A deleted
  * token is no longer in the index and is included all the same.
  */
 export function tokenKeysOf(
@@ -44,20 +44,23 @@ export function tokenKeysOf(
 }
 
 /**
- * A token belongs to one team. If two resources have the same hash, the older one counts: otherwise anyone who learns
- * the hash could divert another team's pushes to their own.
+ * A hash belongs to the team that had it first, which Redis knows: otherwise anyone who learns the hash could divert
+ * another team's pushes to their own. Where Redis knows of none, and in a team, the oldest resource counts.
  */
 async function accept(
   { informer, engine }: ReconcilerParts<ApiToken>,
   { metadata: { namespace, name, uid }, spec }: ApiToken,
 ): Promise<Outcome> {
-  const [oldest] = informer.byIndex(BY_HASH, spec.sha256).toSorted(byAge)
-  if (oldest !== undefined && oldest.metadata.uid !== uid) {
+  const rivals = informer.byIndex(BY_HASH, spec.sha256).toSorted(byAge)
+  const [oldestOfTeam] = rivals.filter(({ metadata }) => metadata.namespace === namespace)
+  if (oldestOfTeam !== undefined && oldestOfTeam.metadata.uid !== uid) {
     await engine.write((compiler) => compiler.removeToken(namespace, name))
     return { kind: 'hash_taken' }
   }
-  await engine.write((compiler) => compiler.putToken(tokenOfSpec(namespace, name, spec)))
-  return { kind: 'accepted' }
+  const claim = (rivals[0]?.metadata.uid ?? uid) === uid ? 'free' : 'none'
+  const token = tokenOfSpec(namespace, name, spec)
+  const { status } = await engine.write((compiler) => compiler.putToken(token, claim))
+  return { kind: status === 'taken' ? 'hash_taken' : 'accepted' }
 }
 
 function conditionsOf(outcome: Outcome | Unavailable): ReadonlyArray<WantedCondition<'ApiToken'>> {
@@ -67,7 +70,7 @@ function conditionsOf(outcome: Outcome | Unavailable): ReadonlyArray<WantedCondi
     case 'hash_taken': {
       // Does not name the other resource, which may be in a namespace that the reader must not see.
       const message =
-        'An older ApiToken has the same hash: the token is valid for the team of that one, not for this team.'
+        'Another ApiToken has the same hash, or had it until it was revoked: the token is not valid for this team.'
       return [{ type: 'Ready', status: 'False', reason: 'HashTaken', message }]
     }
     case 'unavailable':

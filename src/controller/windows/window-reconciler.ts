@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/runtime.ts'
 import { isDeleted } from '../../resources/finalizers.ts'
 import { parseKey, queueKey } from '../../resources/queue-owner.ts'
 import { settingsOfWindowSpec } from '../../resources/window-spec.ts'
-import { BY_NAMESPACE, BY_QUEUE, BY_RESOURCE, keyOf, refOf, type MaintenanceWindow } from '../kinds.ts'
+import { BY_NAMESPACE, BY_QUEUE, keyOf, refOf, type MaintenanceWindow } from '../kinds.ts'
 import type { ReconcilerParts } from '../reconcile/reconciler-parts.ts'
 import { CHANGE_PENDING, StatusWriter } from '../reconcile/status-writer.ts'
 import { isDeletionConfirmed } from '../teams/confirmed-deletion.ts'
@@ -139,21 +139,4 @@ function effectOf({ action, resource }: Pick<WindowSettings, 'action' | 'resourc
   return action === 'hold'
     ? `jobs of ${what} wait, and its alerts are not sent`
     : `alerts of ${what} are not sent`
-}
-
-/** Has the windows of a queue or cron reconciled when it appears or disappears. */
-export function watchResources<T extends KubeObject>(
-  resources: Pick<Informer<T>, 'onChange'>,
-  windows: Pick<Informer<MaintenanceWindow>, 'byIndex'>,
-  {
-    indexOf,
-    enqueue,
-  }: { readonly indexOf: (resource: T) => string; readonly enqueue: WindowReconcilerParts['enqueue'] },
-): void {
-  resources.onChange((_key, before, after) => {
-    if (before !== undefined && after !== undefined) return
-    const resource = after ?? before
-    if (resource === undefined) return
-    for (const window of windows.byIndex(BY_RESOURCE, indexOf(resource))) enqueue(keyOf(window), 'low')
-  })
 }

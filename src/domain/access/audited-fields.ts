@@ -1,5 +1,6 @@
 import { excerpt } from '../excerpt.ts'
 import type { AuditedFields } from './audit-record.ts'
+import { withoutUrlSecrets } from '../net/url-secrets.ts'
 import { MASK } from './masking.ts'
 
 /** A value is cut at this many characters of JSON. */
@@ -22,7 +23,7 @@ const STATE_FIELDS: ReadonlySet<string> = new Set([
 
 /**
  * What an entry keeps of a resource before and after a change: the fields that differ, or all of them where there is no
- * other side. Payloads are left out, of headers the names are kept, of URLs what stands before the query.
+ * other side. Payloads are left out, of headers the names are kept, of URLs what `withoutUrlSecrets` leaves.
  * @param before null = it did not exist; `after` null = it does not exist any more
  */
 export function auditedChange(
@@ -46,7 +47,7 @@ function shown(name: string, value: unknown, other: unknown): unknown {
   if (value === null || value === undefined) return null
   if (HIDDEN_FIELDS.has(name)) return MASK
   if (name === 'headers') return headerNames(value, other)
-  if (typeof value === 'string') return excerpt(withoutQuery(value), AUDITED_VALUE_CHARACTERS_MAX)
+  if (typeof value === 'string') return excerpt(withoutUrlSecrets(value, MASK), AUDITED_VALUE_CHARACTERS_MAX)
   const text = textOf(value)
   return text.length <= AUDITED_VALUE_CHARACTERS_MAX ? value : excerpt(text, AUDITED_VALUE_CHARACTERS_MAX)
 }
@@ -63,11 +64,4 @@ function headerNames(value: object, other: unknown): string[] {
 function headersIn(headers: object): [string, string][] {
   if (!Array.isArray(headers)) return Object.entries(headers).map(([name, value]) => [name, textOf(value)])
   return headers.map((item: { readonly name?: unknown }) => [String(item.name), textOf(item)])
-}
-
-/** Of a URL what a secret is rarely in; any other text as it is. */
-function withoutQuery(text: string): string {
-  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
-  if (url === null) return text
-  return `${url.origin}${url.pathname}${url.search === '' ? '' : `?${MASK}`}`
 }

@@ -41,6 +41,8 @@ export interface BulkOrder {
   readonly target: BulkTarget
   /** Jobs a second over all shards; null = as fast as it goes. */
   readonly ratePerSecond: number | null
+  /** The least call depth of the jobs that it makes; absent = 0. */
+  readonly callDepth?: number
 }
 
 /** How many jobs a look found. */

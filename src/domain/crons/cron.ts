@@ -40,6 +40,8 @@ export interface CronSettings {
   readonly successAssertions: readonly SuccessAssertion[]
   /** 1–3; the number of failures in a row that raises an alert. */
   readonly alertThreshold: number
+  /** `metadata.name`, if signing secrets of the cron's own sign its calls; null = those of its queue or team do. */
+  readonly signer: string | null
 }
 
 export const CRON_NAME_CHARACTERS_MAX = 255
@@ -65,6 +67,7 @@ export const DEFAULT_CRON_SETTINGS: Omit<CronSettings, 'displayName' | 'url' | '
     timeoutSeconds: 30,
     successAssertions: Object.freeze([]),
     alertThreshold: 1,
+    signer: null,
   })
 
 /** Which field is wrong, and how, as the end of a sentence. */

@@ -6,6 +6,17 @@ export type SuccessAssertion =
   | { readonly type: 'body_contains'; readonly value: string }
   | { readonly type: 'response_time_under_ms'; readonly value: number }
 
+/** Assertions that can never hold, by index, each with a sentence. */
+export function impossibleAssertions(
+  assertions: readonly SuccessAssertion[],
+): ReadonlyArray<{ readonly index: number; readonly why: string }> {
+  return assertions.flatMap((assertion, index) => {
+    if (assertion.type !== 'status_code_equals' || (assertion.value >= 200 && assertion.value <= 299))
+      return []
+    return [{ index, why: `only a 2xx response is a success, so status ${assertion.value} can never pass.` }]
+  })
+}
+
 /** What the assertions look at. */
 export interface AssertedResponse {
   readonly status: number

@@ -10,6 +10,8 @@ export interface Callback {
   /** `<uuid of the chain>_cb`; before the chain's end with the attempt, so that no callback looks like a repeat. */
   readonly webhookId: string
   readonly body: string
+  /** As of the job that it tells of. */
+  readonly callDepth?: number
 }
 
 /** The callback to send after an attempt; null for none. */
@@ -29,6 +31,7 @@ export function callbackFor(options: {
   if (last === undefined) throw new Error('an ended attempt has a summary')
   return {
     url: request.callbackUrl,
+    ...(request.callDepth === undefined ? {} : { callDepth: request.callDepth }),
     webhookId: end.isTerminal ? `${uuid}_cb` : `${uuid}_cb_${attempt}`,
     body: JSON.stringify({
       type: 'job_execution',

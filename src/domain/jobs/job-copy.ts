@@ -1,17 +1,26 @@
 import type { JobChain, JobRequest, LostField } from './job.ts'
 
 /** Fields of a request that are to differ; null removes an optional one. */
-export type RequestChange = Partial<Omit<JobRequest, 'cron' | 'successAssertions'>>
+export type RequestChange = Partial<Omit<JobRequest, 'cron' | 'successAssertions' | 'callDepth'>>
 
 export type RequestCopy =
   | { readonly status: 'complete'; readonly request: JobRequest }
   /** These fields are no longer kept, and the change does not give them. */
   | { readonly status: 'not_kept'; readonly fields: readonly LostField[] }
 
-/** The request of a chain with the given fields changed. */
-export function copyRequest({ request, lost = [] }: JobChain, change: RequestChange): RequestCopy {
+/** The request of a chain with the given fields changed, at least as deep as the call that asks for it. */
+export function copyRequest(
+  { request, lost = [] }: JobChain,
+  change: RequestChange,
+  callDepth: number,
+): RequestCopy {
   const fields = lost.filter((field) => change[field] === undefined)
   if (fields.length > 0) return { status: 'not_kept', fields }
   const { headers, ...kept } = request
-  return { status: 'complete', request: { ...kept, headers: headers ?? {}, ...change } }
+  return { status: 'complete', request: deepened({ ...kept, headers: headers ?? {}, ...change }, callDepth) }
+}
+
+/** A copy of a request must not be less deep than the original, or a job that copies itself would go on for ever. */
+export function deepened(request: JobRequest, callDepth: number): JobRequest {
+  return callDepth > (request.callDepth ?? 0) ? { ...request, callDepth } : request
 }

@@ -38,13 +38,15 @@ export interface CronOrigin {
   /** The tick, without the cron's spread; for a run by hand, the time it was asked for. */
   readonly tickMs: number
   readonly isManual: boolean
+  /** `CronSettings.signer` at the tick; absent = none. */
+  readonly signer?: string
 }
 
 /** The request as pushed. Retries and replays keep it unchanged. */
 export interface JobRequest {
   readonly url: string
   readonly method: Method
-  /** In the order and spelling given. */
+  /** In the order and spelling given. In place of a value may stand where it is: see `isFromSecret`. */
   readonly headers: Readonly<Record<string, string>>
   /** The exact source text of the JSON payload; null when none was given. */
   readonly payload: string | null
@@ -59,6 +61,8 @@ export interface JobRequest {
   readonly successAssertions: readonly SuccessAssertion[] | null
   /** null = not a run of a cron. */
   readonly cron: CronOrigin | null
+  /** How many jobs in a row led to this one, each by a call to an API like this one; absent = none. */
+  readonly callDepth?: number
 }
 
 /** One attempt that has ended. Times are Redis time, Unix ms. */
@@ -132,6 +136,8 @@ export interface JobChain {
   readonly request: Omit<JobRequest, 'headers' | 'payload'> & {
     readonly headers: Readonly<Record<string, string>> | null
     readonly payload: string | null
+    /** Of what is shown: names of header secrets, by header. */
+    readonly headerSecrets?: Readonly<Record<string, string>> | null
   }
   /** Attempts that have ended, oldest first. */
   readonly attempts: readonly AttemptSummary[]

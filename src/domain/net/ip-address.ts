@@ -61,13 +61,29 @@ export function ipRanges(texts: readonly string[]): readonly IpRange[] {
   })
 }
 
+export function inRange(address: IpAddress, { family, first, last }: IpRange): boolean {
+  return family === address.family && address.value >= first && address.value <= last
+}
+
 export function inAnyRange(address: IpAddress, ranges: readonly IpRange[]): boolean {
   for (const range of ranges) {
-    if (range.family === address.family && address.value >= range.first && address.value <= range.last) {
-      return true
-    }
+    if (inRange(address, range)) return true
   }
   return false
+}
+
+const LOOPBACK = ipRanges(['127.0.0.0/8', '::1'])
+
+export function isLoopback(address: IpAddress): boolean {
+  return inAnyRange(address, LOOPBACK)
+}
+
+export function meet(one: IpRange, other: IpRange): boolean {
+  return one.family === other.family && one.first <= other.last && other.first <= one.last
+}
+
+export function isWithin(inner: IpRange, outer: IpRange): boolean {
+  return inner.family === outer.family && inner.first >= outer.first && inner.last <= outer.last
 }
 
 function ipv4Bits(text: string): number {

@@ -1,4 +1,4 @@
-import { listsAddress, listsName, parseEgressList } from '../net/egress-list.ts'
+import { egressTargetOf, opensAddress, opensName, parseEgressList } from '../net/egress-list.ts'
 import { isCallableHost } from '../net/host-name.ts'
 import { literalOf } from '../net/ip-address.ts'
 import { URL_CHARACTERS_MAX } from '../limits.ts'
@@ -56,7 +56,7 @@ export function channelUrlProblem(
 function chatUrlProblem(service: ChatService, url: URL, egressAllow: readonly string[]): string | null {
   const name = url.hostname.replace(/\.$/, '')
   if (!service.hosts.includes(name)) {
-    return isOpened(name, egressAllow)
+    return isHostOpened(url, egressAllow)
       ? null
       : `The URL must be one of ${service.name} (${service.hosts.join(', ')}), or of a host that spec.egress.allow names.`
   }
@@ -67,8 +67,10 @@ function chatUrlProblem(service: ChatService, url: URL, egressAllow: readonly st
   return null
 }
 
-function isOpened(name: string, egressAllow: readonly string[]): boolean {
+/** Whether a team's list names the host of a URL. */
+export function isHostOpened(url: URL, egressAllow: readonly string[]): boolean {
   const list = parseEgressList(egressAllow)
-  const literal = literalOf(name)
-  return literal === null ? listsName(list, name) : listsAddress(list, literal)
+  const literal = literalOf(url.hostname)
+  const target = egressTargetOf(url, literal)
+  return literal === null ? opensName(list, target) : opensAddress(list, target, literal)
 }

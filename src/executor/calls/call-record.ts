@@ -1,11 +1,21 @@
+import { MASK, withoutSecretLines } from '../../domain/access/masking.ts'
+import { secretTextsOf, withoutSecretTexts } from '../../domain/secrets/secret-headers.ts'
+import { isFromSecret } from '../../domain/secrets/secret-values.ts'
 import { CALL_RECORD_BODY_BYTES_MAX } from '../../domain/limits.ts'
 import type { CallRecord } from '../../domain/jobs/job.ts'
 import type { EndedCall, HttpCallResult } from '../../ports/http-caller.ts'
 import type { ClaimedJob } from '../../ports/jobs.ts'
 import type { Judgement } from './call-judgement.ts'
 
-/** The record to keep of a call. Bodies are cut at 16 KiB, between two characters. */
+/**
+ * The record to keep of a call. Bodies are cut at 16 KiB, between two characters. Values of secret headers are left out,
+ * also where the target repeats them.
+ */
 export function recordCall(work: ClaimedJob, result: EndedCall, judgement: Judgement): CallRecord {
+  const given = Object.entries(work.request.headers)
+  const fromSecrets = given.flatMap(([name, text]) => (isFromSecret(text) ? [name.toLowerCase()] : []))
+  const hidden = new Set(fromSecrets)
+  const secrets = secretTextsOf(result.requestHeaders, hidden)
   const payload = cut(Buffer.from(work.request.payload ?? ''), false)
   return {
     jobId: work.jobId,
@@ -15,11 +25,11 @@ export function recordCall(work: ClaimedJob, result: EndedCall, judgement: Judge
     request: {
       method: work.request.method,
       url: work.request.url,
-      headers: result.requestHeaders,
+      headers: withoutSecretLines(result.requestHeaders, hidden),
       body: work.request.payload === null ? null : payload.text,
       bodyTruncated: payload.isCut,
     },
-    response: result.kind === 'answered' ? recordResponse(result) : null,
+    response: result.kind === 'answered' ? recordResponse(result, secrets) : null,
     failureReason: judgement.failureReason,
     errorMessage: judgement.errorMessage,
     timings: { queueWaitMs: work.startedAtMs - work.scheduledAtMs, ...roundTimings(result.timings) },
@@ -38,12 +48,16 @@ function roundTimings(timings: HttpCallResult['timings']): HttpCallResult['timin
   }
 }
 
-function recordResponse(result: Extract<HttpCallResult, { kind: 'answered' }>): CallRecord['response'] {
+function recordResponse(
+  result: Extract<HttpCallResult, { kind: 'answered' }>,
+  secrets: readonly string[],
+): CallRecord['response'] {
   const body = cut(result.body, result.bodyTruncated)
+  const scrubbed = (text: string, isCut = false) => withoutSecretTexts(text, secrets, { mask: MASK, isCut })
   return {
     status: result.status,
-    headers: result.headers,
-    body: body.text,
+    headers: withoutSecretLines(result.headers).map(([name, value]) => [name, scrubbed(value)] as const),
+    body: scrubbed(body.text, body.isCut),
     bodyTruncated: body.isCut,
   }
 }

@@ -7,9 +7,11 @@ import type { EndedCall, HttpCall, HttpCaller, HttpCallResult } from '../../port
 import type { ClaimedCallback, ClaimedJob, ClaimedWork, WorkEnd } from '../../ports/jobs.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
+import type { OwnSecretsSource } from '../../ports/access/own-secrets.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
 import { judgeCall } from './call-judgement.ts'
 import { recordCall } from './call-record.ts'
+import { secretPartOf } from './own-settings.ts'
 
 /** Makes the call of claimed work and answers how the work ends. Never throws. `redisNowMs` reads the shard's time. */
 export type CallRunner = (
@@ -20,7 +22,7 @@ export type CallRunner = (
 
 export interface CallRunnerOptions {
   readonly caller: HttpCaller
-  readonly teams: TeamSettingsSource
+  readonly teams: TeamSettingsSource & OwnSecretsSource
   readonly jobIds: JobIds
   readonly logger: Logger
   readonly metrics: Metrics
@@ -34,13 +36,11 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
   const { teams, jobIds, metrics } = options
   return async (work, signal, redisNowMs) => {
     if (work.kind === 'damaged') return { type: 'quarantined', work }
-    const httpCall: HttpCall = {
-      team: work.team,
-      settings: teams.of(work.team),
-      timestampSeconds: Math.floor(redisNowMs() / 1000),
-      ...(work.kind === 'job' ? jobCall(work, jobIds) : callbackCall(work)),
-    }
-    const result = await makeCall(options, httpCall, signal)
+    const parts = { team: work.team, timestampSeconds: Math.floor(redisNowMs() / 1000) }
+    const result =
+      work.kind === 'job'
+        ? await callJob(options, { ...parts, ...jobCall(work, jobIds) }, work, signal)
+        : await makeCall(options, { ...parts, ...callbackCall(work), settings: teams.of(work.team) }, signal)
     if (result.kind === 'local_fault') options.onLocalFault()
     if (result.kind === 'local_fault' || result.kind === 'aborted') return { type: 'released', work }
     if (work.kind === 'job') return endJob(options, work, result, redisNowMs())
@@ -51,6 +51,18 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
 }
 
 type CallOfWork = Omit<HttpCall, 'team' | 'settings' | 'timestampSeconds'>
+
+/** Without what it takes from Secrets, a call would be refused, or be trusted by the wrong receiver: it is not made. */
+async function callJob(
+  options: CallRunnerOptions,
+  call: Omit<HttpCall, 'settings'>,
+  work: ClaimedJob,
+  signal: AbortSignal,
+): Promise<HttpCallResult> {
+  const part = secretPartOf(work, options.teams)
+  if (part.kind === 'missing') return notMade(part.message)
+  return makeCall(options, { ...call, settings: part.settings, headers: part.headers }, signal)
+}
 
 function jobCall(work: ClaimedJob, jobIds: JobIds): CallOfWork {
   const { request } = work
@@ -66,6 +78,7 @@ function jobCall(work: ClaimedJob, jobIds: JobIds): CallOfWork {
       'Job-Id': String(work.jobId),
       Attempt: String(work.attempt),
       'Fencing-Token': `${work.shard}-${work.token}`,
+      Depth: String((request.callDepth ?? 0) + 1),
     },
   }
 }
@@ -79,7 +92,7 @@ function callbackCall(work: ClaimedCallback): CallOfWork {
     sought: [],
     timeoutMs: work.timeoutSeconds * 1000,
     webhookId: work.callback.webhookId,
-    identity: {},
+    identity: { Depth: String((work.callback.callDepth ?? 0) + 1) },
   }
 }
 
@@ -93,14 +106,14 @@ async function makeCall(
     return await caller.call(httpCall, signal)
   } catch (error) {
     logger.error('A call ended in a defect', { reason: reasonOf(error) })
-    return {
-      kind: 'failed',
-      reason: 'unknown',
-      message: 'The call could not be made.',
-      durationMs: 0,
-      timings: { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null },
-      requestHeaders: [],
-    }
+    return notMade('The call could not be made.')
+  }
+}
+
+function notMade(message: string): HttpCallResult {
+  return {
+    ...{ kind: 'failed', reason: 'unknown', message, durationMs: 0, requestHeaders: [] },
+    timings: { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null },
   }
 }
 

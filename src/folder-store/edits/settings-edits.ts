@@ -80,7 +80,7 @@ export function writeCronEdit(
   return writeSettings(parts, {
     place: owner ?? null,
     newFile: newFileName(name, team, parts.team),
-    make: () => newCronManifest(name, team === parts.team ? null : team, settings),
+    make: () => newCronManifest({ name, namespace: team === parts.team ? null : team }, settings),
     change: (text, document) => editCronManifest(text, document, change),
     isTarget: isNamed('HttpCron', edit),
     key: cronKey(edit),

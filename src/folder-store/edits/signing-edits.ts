@@ -1,3 +1,4 @@
+import { secretTypeOf } from '../../domain/secrets/secret-use.ts'
 import { isDeepStrictEqual } from 'node:util'
 import {
   isMadeName,
@@ -53,7 +54,10 @@ export async function writeNewSigningSecret(
   const secret = await writeEdit(parts, {
     ...{ place: null, newFile: file, newMode: SECRET_MODE, change: () => null },
     make: () =>
-      newSecretManifest({ name, namespace: namespaceOf(parts, team) }, { [SIGNING_SECRET_KEY]: text }),
+      newSecretManifest(
+        { name, namespace: namespaceOf(parts, team) },
+        { type: secretTypeOf('signing'), values: { [SIGNING_SECRET_KEY]: text } },
+      ),
     isTarget: isNamed('Secret', team, name),
     isDone: (resource) =>
       resource.kind === 'Secret' &&

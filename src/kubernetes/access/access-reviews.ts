@@ -1,8 +1,9 @@
 import { PERMISSIONS, type Permission, type Permissions } from '../../domain/access/permission.ts'
 import { PERMISSION_RULES } from '../../domain/access/rbac.ts'
+import { ResourceApiError } from '../../domain/errors.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import { ignoreNotFound } from '../client/api-errors.ts'
 import type { Transport } from '../client/transport.ts'
+import { createNamespaceReader } from '../resources/namespace-reader.ts'
 
 /** Of all questions about one request, tries included: a client waits for them. */
 const REVIEW_TIMEOUT_MS = 5_000
@@ -16,6 +17,12 @@ export interface ReviewedUser {
   readonly uid?: string | undefined
   readonly groups: readonly string[]
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined
+}
+
+export interface NamespaceRights {
+  readonly permissions: Permissions
+  /** Of the namespace; null = we may not read it. */
+  readonly uid: string | null
 }
 
 /** The status of either kind of review. */
@@ -50,19 +57,26 @@ export class AccessReviews {
     return { username, uid, groups, extra }
   }
 
-  /** What RBAC gives the user in a namespace; null when there is no such namespace or nothing is given. */
-  async permissionsOf(
+  /** What RBAC gives the user in a namespace, and its uid; null when there is no such namespace or nothing is given. */
+  async rightsOf(
     user: ReviewedUser,
     namespace: string,
     { isKnown }: { readonly isKnown: boolean },
-  ): Promise<Permissions | null> {
+  ): Promise<NamespaceRights | null> {
     const allowed = await Promise.all(
       PERMISSIONS.map(async (one) => ((await this.#mayDo(user, namespace, one)) ? [one] : [])),
     )
     const permissions = new Set(allowed.flat())
     if (permissions.size === 0) return null
     // Who may do everything everywhere may do it in a namespace that does not exist, too.
-    return isKnown || (await this.#exists(namespace)) ? permissions : null
+    const found = await this.#timed((signal) =>
+      createNamespaceReader(this.#transport, signal).read(namespace),
+    )
+    if (found.kind === 'missing') return null
+    if (found.kind === 'unreadable' && !isKnown) {
+      throw new ResourceApiError('forbidden', `namespace ${namespace} cannot be read`)
+    }
+    return { permissions, uid: found.kind === 'found' ? found.uid : null }
   }
 
   async #mayDo(user: ReviewedUser, namespace: string, permission: Permission): Promise<boolean> {
@@ -74,14 +88,6 @@ export class AccessReviews {
       spec: { user: username, uid, groups, extra, resourceAttributes },
     })
     return status?.allowed === true
-  }
-
-  async #exists(namespace: string): Promise<boolean> {
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`
-    const found = await this.#timed((signal) =>
-      ignoreNotFound(this.#transport.request({ method: 'GET', path, signal })),
-    )
-    return found !== null
   }
 
   #review(path: string, body: object): Promise<{ readonly status?: ReviewStatus }> {

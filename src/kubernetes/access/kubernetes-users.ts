@@ -3,7 +3,8 @@ import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
 import type { Permissions } from '../../domain/access/permission.ts'
 import { userPrincipal } from '../../domain/access/user-principal.ts'
 import type { NamedUser } from '../../domain/access/session.ts'
-import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
+import { reasonOf, ResourceApiError, StoreUnavailableError } from '../../domain/errors.ts'
+import type { NamespaceClaims } from '../../ports/access/namespaces.ts'
 import type { Admission, UserAuthorizer, UserVerifier, Visit } from '../../ports/access/user-verifier.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { Transport } from '../client/transport.ts'
@@ -24,6 +25,16 @@ const BUSY: Admission = {
   reason: 'Too many users are being checked, try again',
   retryAfterMs: 1_000,
 }
+const FORMER: Admission = {
+  kind: 'unavailable',
+  reason: 'The namespace was made anew, and what the former one has left is being removed, try again',
+  retryAfterMs: REFUSED_MS,
+}
+const STORE_AWAY: Admission = {
+  kind: 'unavailable',
+  reason: 'The job store is unavailable, try again',
+  retryAfterMs: 1_000,
+}
 const LOG_PAUSE_MS = 60_000
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
@@ -35,8 +46,12 @@ interface KubernetesUsersOptions {
   readonly tokens: UserTokens
   /** That tokens must be for; null = the API server's own. */
   readonly audience: string | null
-  /** null = all. */
+  /** null = all, or by a selector. */
   readonly namespaces: readonly string[] | null
+  /** Throws ResourceApiError while that is not known. */
+  readonly isWatched: (namespace: string) => boolean
+  /** Keeps what a namespace has left from another of its name. */
+  readonly claims: NamespaceClaims
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -47,6 +62,8 @@ interface Known {
 
 interface Rights {
   readonly permissions: Permissions | null
+  /** What Redis has of the team belongs to a former namespace of the name, and is being removed. */
+  readonly isFormer?: boolean
 }
 
 /**
@@ -114,21 +131,27 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     const { namespaces } = this.#options
     const team = named ?? (namespaces?.length === 1 ? (namespaces[0] ?? null) : null)
     if (team === null) return { kind: 'team_needed' }
-    const isWatched = namespaces === null ? NAMESPACE.test(team) : namespaces.includes(team)
-    if (!isWatched) return { kind: 'no_team' }
+    if (!NAMESPACE.test(team) || !this.#options.isWatched(team)) return { kind: 'no_team' }
     const key = hash('sha256', JSON.stringify([team, user]), 'base64url')
     const rights = await this.#recall(this.#rights, key, {
       taker: `user ${user.username}`,
-      isGood: ({ permissions }) => permissions !== null,
-      ask: async () => {
-        const isKnown = namespaces !== null
-        return { permissions: await this.#reviews.permissionsOf(user, team, { isKnown }) }
-      },
+      isGood: ({ permissions, isFormer }) => permissions !== null || isFormer === true,
+      ask: () => this.#askRights(user, team),
     })
     if ('kind' in rights) return rights
+    if (rights.isFormer === true) return FORMER
     const { permissions } = rights
     if (permissions === null) return { kind: 'no_team' }
     return { kind: 'admitted', principal: userPrincipal(team, user.username, permissions) }
+  }
+
+  async #askRights(user: ReviewedUser, team: string): Promise<Rights> {
+    const isKnown = this.#options.namespaces !== null
+    const rights = await this.#reviews.rightsOf(user, team, { isKnown })
+    if (rights === null) return { permissions: null }
+    const { permissions, uid } = rights
+    const isFormer = uid !== null && (await this.#options.claims.claim(team, uid)) !== uid
+    return isFormer ? { permissions: null, isFormer } : { permissions }
   }
 
   /** What is remembered or now asked. Who was good when last asked needs no attempt. */
@@ -157,6 +180,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   }
 
   #unavailable(error: unknown): Admission {
+    if (error instanceof StoreUnavailableError) return STORE_AWAY
     const { clock, logger } = this.#options
     const nowMs = clock.monotonicMs()
     if (nowMs >= this.#logAgainAtMs) {

@@ -47,10 +47,13 @@ export function seriesBody({ count, lastMs }: EventTimes): Readonly<Record<strin
   return { series: { count, lastObservedTime: microTime(lastMs) } }
 }
 
-/** Events with the same key form a series; their notes may differ, the first is kept. */
-export function seriesKey({ regarding, type, reason, action }: ResourceEvent): string {
+/**
+ * Events with the same key form a series. Only the first note of a series is ever shown, for the API server lets nothing
+ * but the count change, so an event with another note must begin another series.
+ */
+export function seriesKey({ regarding, type, reason, action, note }: ResourceEvent): string {
   const { apiVersion, kind, namespace, name, uid } = regarding
-  return JSON.stringify([type, action, reason, apiVersion, kind, namespace, name, uid])
+  return JSON.stringify([type, action, reason, apiVersion, kind, namespace, name, uid, note])
 }
 
 /** @param id unique, of lower-case letters and digits */

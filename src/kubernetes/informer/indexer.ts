@@ -80,6 +80,12 @@ export class Indexer<T extends KubeObject> {
     for (const object of objects) this.#set(object)
   }
 
+  /** Takes over what another copy has, whatever its version. @param object undefined = nothing */
+  protected follow(key: ObjectKey, object: T | undefined): void {
+    const known = this.#objects.get(key)
+    if (known !== object) this.#change(key, known, object)
+  }
+
   #set(object: T): void {
     const key = keyOf(object)
     const known = this.#objects.get(key)

@@ -19,6 +19,8 @@ interface ListOptions {
   readonly transport: Transport
   readonly kind: ResourceKind
   readonly namespace: string | null
+  /** Only objects with these labels; absent = all. */
+  readonly labelSelector?: string | undefined
   /** Finds the copy that is kept already. */
   readonly known?: (key: ObjectKey) => KubeObject | undefined
   readonly transform?: ((object: KubeObject) => KubeObject) | undefined
@@ -100,8 +102,9 @@ async function nextPage(
 }
 
 function read(
-  { transport, kind, namespace }: ListOptions,
+  { transport, kind, namespace, labelSelector }: ListOptions,
   request: Pick<ApiRequest, 'query' | 'answerBytesMax' | 'signal'>,
 ): Promise<Page> {
-  return transport.request<Page>({ method: 'GET', path: collectionPath(kind, namespace), ...request })
+  const query = { ...request.query, labelSelector }
+  return transport.request<Page>({ method: 'GET', path: collectionPath(kind, namespace), ...request, query })
 }

@@ -23,6 +23,8 @@ export interface WatchOptions<T extends KubeObject> {
   readonly kind: ResourceKind
   /** null = all. */
   readonly namespace: string | null
+  /** Only objects with these labels: one that loses them counts as deleted; absent = all. */
+  readonly labelSelector?: string | undefined
   /** Gets a full list at first and whenever events may have been missed. */
   readonly store: Pick<Indexer<T>, 'get' | 'replace' | 'put' | 'delete'>
   /** Reduces each object before it is kept, as client-go's SetTransform. */
@@ -76,12 +78,12 @@ export async function watchObjects<T extends KubeObject>(
 }
 
 function openWatch<T extends KubeObject>(
-  { random, transport, kind, namespace }: WatchOptions<T>,
+  { random, transport, kind, namespace, labelSelector }: WatchOptions<T>,
   resourceVersion: string,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const timeoutSeconds = WATCH_SECONDS_MIN + Math.floor(random() * (WATCH_SECONDS_MAX - WATCH_SECONDS_MIN))
-  const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds }
+  const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds, labelSelector }
   return transport.watch({ path: collectionPath(kind, namespace), query }, signal)
 }
 

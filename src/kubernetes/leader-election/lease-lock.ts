@@ -7,7 +7,7 @@ import {
 } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 
-const LEASE: ResourceKind = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' }
+export const LEASES: ResourceKind = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' }
 
 /** `spec` of a Lease of coordination.k8s.io/v1. */
 export interface LeaseSpec {
@@ -36,14 +36,14 @@ export interface LeaseLock {
 
 /** Urgent requests: they wait behind nothing else that this process asks of the API server. */
 export function createLeaseLock(transport: Transport, name: NamespacedName): LeaseLock {
-  const path = objectPath(LEASE, name)
+  const path = objectPath(LEASES, name)
   return {
     get: (signal) =>
       ignoreNotFound(transport.request<Lease>({ method: 'GET', path, signal, isUrgent: true })),
     create: (spec, signal) => {
-      const { apiVersion, kind } = LEASE
+      const { apiVersion, kind } = LEASES
       const body = { apiVersion, kind, metadata: name, spec }
-      const leases = collectionPath(LEASE, name.namespace)
+      const leases = collectionPath(LEASES, name.namespace)
       return transport.request<Lease>({ method: 'POST', path: leases, body, signal, isUrgent: true })
     },
     update: (lease, spec, signal) => {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { withKeptHeaders } from '../../domain/access/masking.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import { EditRefusedError, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
@@ -15,6 +16,7 @@ import {
 } from '../../resources/manifests/cron-manifest.ts'
 import { API_ORIGIN, ORIGIN_LABEL } from '../../resources/queue-owner.ts'
 import { isFault } from '../client/api-errors.ts'
+import { refuseApplied, type IsReadOnly } from './managed-resources.ts'
 import {
   notWatched,
   pollUntil,
@@ -42,6 +44,7 @@ export interface CronEditorOptions {
   readonly writer: Pick<ResourceWriter<HttpCron>, 'create' | 'patchSpec' | 'remove' | 'read'>
   /** Whether we may write resources in this namespace. */
   readonly isWatched: (namespace: string) => boolean
+  readonly isReadOnly: IsReadOnly
   /** 8 random hex digits. */
   readonly newSuffix: () => string
   readonly clock: Clock
@@ -84,12 +87,13 @@ export class ResourceCronEditor implements CronEditor {
   }
 
   async remove(team: string, cronId: number): ReturnType<CronEditor['remove']> {
-    const { crons, writer, clock } = this.#options
+    const { crons, writer, isReadOnly, clock } = this.#options
     const cron = await crons.get(team, cronId)
     if (cron === null) return 'not_found'
     const found = await withinTimeout(clock, () => writer.read(team, cron.name))
     // The resource was deleted by force, so the engine still has the cron.
     if (found === null) return crons.remove(team, cron.name)
+    refuseApplied(found, isReadOnly)
     await withinTimeout(clock, () => writer.remove(refOf(found)))
     await pollUntil(
       clock,
@@ -172,12 +176,18 @@ export class ResourceCronEditor implements CronEditor {
   /** @returns the settings that the API server has now; null when the cron is being deleted */
   async #patch(cron: Cron, { change, check }: CronEdit): Promise<CronSettings | null> {
     const { team, name } = cron
-    const { writer } = this.#options
+    const { writer, isReadOnly } = this.#options
     const found = await writer.read(team, name)
     if (found === null || found.metadata.deletionTimestamp !== undefined) return null
+    refuseApplied(found, isReadOnly)
+    const checked = (object: HttpCron): void => check?.(settingsInForce(cron, object))
     const { spec } = await writeChecked(found, {
-      check: check && ((object) => check(settingsInForce(cron, object))),
-      write: (object, lock) => writer.patchSpec(refOf(object), { ...specOfCronSettings(change) }, lock),
+      // Another URL is written under a lock: headers may be added meanwhile that must not go there.
+      check: check === undefined && change.url === undefined ? undefined : checked,
+      write: (object, lock) => {
+        const kept = withKeptHeaders(change, settingsOfCronSpec(name, object.spec))
+        return writer.patchSpec(refOf(object), { ...specOfCronSettings(kept) }, lock)
+      },
       read: () => writer.read(team, name),
     })
     return settingsOfCronSpec(name, spec)

@@ -4,7 +4,7 @@ import { ignoreNotFound } from '../client/api-errors.ts'
 import { objectPath, type NamespacedName, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 
-const CONFIG_MAPS: ResourceKind = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }
+export const CONFIG_MAPS: ResourceKind = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }
 const FIELD_MANAGER = 'punctual-controller'
 
 /** The data of the ConfigMap, which holds nothing but strings. */

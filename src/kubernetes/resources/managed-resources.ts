@@ -1,5 +1,6 @@
 import { LruCache } from '../../domain/lru-cache.ts'
-import type { ManagedBy } from '../../domain/managed-by.ts'
+import { EditRefusedError } from '../../domain/errors.ts'
+import { managerText, type ManagedBy } from '../../domain/managed-by.ts'
 import type { Informer, KubeObject, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { ManagedResources } from '../../ports/settings.ts'
 import type { Clock } from '../../ports/runtime.ts'
@@ -19,8 +20,11 @@ const FLUX_NAMES = ['kustomize.toolkit.fluxcd.io/name', 'helm.toolkit.fluxcd.io/
 const HELM_RELEASE = 'meta.helm.sh/release-name'
 const KUBECTL = /^kubectl(?:$|-client-side-apply$)/
 
+/** Without whether edits are refused, which is for the team to say. */
+export type Manager = Omit<ManagedBy, 'isReadOnly'>
+
 /** null when nobody does: it was made by hand, by a push or by our API. */
-export function managedByOf({ kind, metadata }: KubeObject): ManagedBy | null {
+export function managerOf({ kind, metadata }: KubeObject): Manager | null {
   const { labels = {}, annotations = {}, namespace, name, specApplier } = metadata
   // `<application>:<group>/<kind>:<namespace>/<name>`: a copy of a tracked resource keeps that of its original.
   const [application, tracked] = /^([^:]+):(.*)$/.exec(annotations[ARGO_TRACKING] ?? '')?.slice(1) ?? []
@@ -37,6 +41,19 @@ export function managedByOf({ kind, metadata }: KubeObject): ManagedBy | null {
   return { tool: KUBECTL.test(specApplier) ? 'kubectl' : 'other', name: specApplier }
 }
 
+/** Whether the API may not edit what was applied in this namespace. */
+export type IsReadOnly = (namespace: string) => boolean
+
+/** Refuses to change what somebody has applied, where that is read-only. Throws EditRefusedError. */
+export function refuseApplied(object: KubeObject, isReadOnly: IsReadOnly): void {
+  const { namespace, name } = object.metadata
+  const manager = isReadOnly(namespace) ? managerOf(object) : null
+  if (manager === null) return
+  throw new EditRefusedError(
+    `${object.kind} ${name} is managed by ${managerText(manager)}, and what was applied is read-only here: change its manifest.`,
+  )
+}
+
 export interface ManagedResourcesOptions {
   readonly queues: Pick<Informer<KubeObject & NamedQueue>, 'isSynced' | 'byIndex'>
   /** The index of `queues` by `queueKey`. */
@@ -44,42 +61,48 @@ export interface ManagedResourcesOptions {
   readonly crons: Pick<ResourceWriter<KubeObject>, 'read'>
   /** Whether we may read resources in this namespace. */
   readonly isWatched: (namespace: string) => boolean
+  readonly isReadOnly: IsReadOnly
   readonly clock: Clock
 }
 
 export function createManagedResources(options: ManagedResourcesOptions): ManagedResources {
-  const { queues, index, clock } = options
+  const { queues, index, isReadOnly, clock } = options
+  const managedBy = (namespace: string, manager: Manager | null): ManagedBy | null =>
+    manager === null ? null : { ...manager, isReadOnly: isReadOnly(namespace) }
   let reads = 0
-  const known = new LruCache<string, { readonly asked: Promise<ManagedBy | null>; readonly untilMs: number }>(
+  const known = new LruCache<string, { readonly asked: Promise<Manager | null>; readonly untilMs: number }>(
     KNOWN_MAX,
   )
   return {
     ofQueue: (team, queue) => {
       const owner = queues.isSynced() ? ownerOf(queues.byIndex(index, queueKey(team, queue))) : undefined
-      return owner === undefined ? null : { name: owner.metadata.name, managedBy: managedByOf(owner) }
+      return owner === undefined
+        ? null
+        : { name: owner.metadata.name, managedBy: managedBy(team, managerOf(owner)) }
     },
-    ofCron: (team, name) => {
-      if (!options.isWatched(team)) return Promise.resolve(null)
+    ofCron: async (team, name) => {
+      if (!options.isWatched(team)) return null
       const key = `${team}/${name}`
       const nowMs = clock.monotonicMs()
       const found = known.get(key)
-      if (found !== undefined && found.untilMs > nowMs) return soonOf(found.asked, clock)
-      if (reads >= READS_MAX) return Promise.resolve(null)
+      if (found !== undefined && found.untilMs > nowMs)
+        return managedBy(team, await soonOf(found.asked, clock))
+      if (reads >= READS_MAX) return null
       reads += 1
       const asked = options.crons
         .read(team, name)
-        .then((cron) => (cron === null ? null : managedByOf(cron)))
+        .then((cron) => (cron === null ? null : managerOf(cron)))
         .finally(() => (reads -= 1))
       known.set(key, { asked, untilMs: nowMs + KNOWN_MS })
       // A failed read is no answer: the next request asks again.
       asked.catch(() => known.delete(key))
-      return soonOf(asked, clock)
+      return managedBy(team, await soonOf(asked, clock))
     },
   }
 }
 
 /** null also for what fails or comes late. */
-async function soonOf(asked: Promise<ManagedBy | null>, clock: Clock): Promise<ManagedBy | null> {
+async function soonOf(asked: Promise<Manager | null>, clock: Clock): Promise<Manager | null> {
   const late = Promise.withResolvers<null>()
   const cancel = clock.after(WAIT_MS, () => late.resolve(null))
   try {

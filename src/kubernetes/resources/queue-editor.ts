@@ -9,6 +9,7 @@ import { pushedQueueResource } from '../../resources/manifests/queue-manifest.ts
 import { ownerOf, queueKey, queueKeyOf } from '../../resources/queue-owner.ts'
 import { settingsOfSpec, specOfSettings } from '../../resources/queue-spec.ts'
 import { isFault } from '../client/api-errors.ts'
+import { refuseApplied, type IsReadOnly } from './managed-resources.ts'
 import {
   notWatched,
   pollUntil,
@@ -37,6 +38,7 @@ export interface QueueEditorOptions {
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'create' | 'patchSpec' | 'remove' | 'read' | 'readAll'>
   /** Whether we may write resources in this namespace. */
   readonly isWatched: (namespace: string) => boolean
+  readonly isReadOnly: IsReadOnly
   readonly clock: Clock
 }
 
@@ -102,7 +104,8 @@ export class ResourceQueueEditor implements QueueEditor {
   }
 
   async #removeResources(resources: readonly HttpQueue[]): Promise<void> {
-    const { writer, clock } = this.#options
+    const { writer, isReadOnly, clock } = this.#options
+    for (const resource of resources) refuseApplied(resource, isReadOnly)
     const last = lastToRemove(resources)
     const inOrder = resources.toSorted((left, right) => Number(left === last) - Number(right === last))
     for (const resource of inOrder) await withinTimeout(clock, () => writer.remove(refOf(resource)))
@@ -120,8 +123,9 @@ export class ResourceQueueEditor implements QueueEditor {
     owner: HttpQueue,
     { queue, change, check }: QueueEdit & { readonly queue: Queue },
   ): Promise<QueueSettings> {
-    const { writer } = this.#options
+    const { writer, isReadOnly } = this.#options
     const { namespace, name } = owner.metadata
+    refuseApplied(owner, isReadOnly)
     const { spec } = await writeChecked(owner, {
       // Of a spec that was refused, what was applied earlier is in force, which the API shows.
       check:

@@ -105,7 +105,7 @@ export function notWatched(
   namespace: string,
 ): EditRefusedError {
   return new EditRefusedError(
-    `${what} of ${namespace} have no resources here: PUNCTUAL_WATCH_NAMESPACES leaves that namespace out.`,
+    `${what} of ${namespace} have no resources here: PUNCTUAL_WATCH_NAMESPACES or PUNCTUAL_NAMESPACE_SELECTOR leaves that namespace out.`,
   )
 }
 

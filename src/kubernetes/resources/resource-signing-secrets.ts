@@ -5,14 +5,16 @@ import {
   type SigningSecret,
   signingSecretId,
 } from '../../domain/access/signing-secret.ts'
+import { secretTypeOf } from '../../domain/secrets/secret-use.ts'
 import { EditRefusedError } from '../../domain/errors.ts'
 import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
-import type { KubeObject, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { KubeObject, NewObject, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { TeamSettingsSpec } from '../../resources/generated/kinds.ts'
 import { API_ORIGIN, ORIGIN_LABEL } from '../../resources/queue-owner.ts'
 import { channelPlansOf } from '../../resources/team-channels.ts'
 import { isFault } from '../client/api-errors.ts'
+import { refuseApplied, type IsReadOnly } from './managed-resources.ts'
 import { notWatched, pollUntil, refOf, withinTimeout } from './resource-edit.ts'
 
 interface TeamSettings extends KubeObject {
@@ -23,9 +25,10 @@ export interface ResourceSigningSecretsOptions {
   readonly settings: Pick<ResourceWriter<TeamSettings>, 'read' | 'create' | 'patchSpec'>
   readonly secrets: Pick<ResourceWriter<KubeObject>, 'read' | 'create' | 'remove'>
   /** Whether calls of the team are signed with it by now, as far as this process knows. */
-  readonly isUsed: (team: string, text: string) => boolean
+  readonly isUsed: (team: string, id: string) => boolean
   /** Whether we may write resources in this namespace. */
   readonly isWatched: (namespace: string) => boolean
+  readonly isReadOnly: IsReadOnly
   readonly clock: Clock
 }
 
@@ -56,10 +59,8 @@ export function createResourceSigningSecrets(options: ResourceSigningSecretsOpti
       if (!isWatched(team)) throw notWatched('Signing secrets', team)
       const ref = { name, key: SIGNING_SECRET_KEY }
       refuseAnother(refsOf(await withinTimeout(clock, () => settings.read(team, SETTINGS_NAME))))
-      const metadata = { name, namespace: team, labels: MADE_LABELS }
-      const made = await withRight(() =>
-        withinTimeout(clock, () => secrets.create({ metadata, stringData: { [SIGNING_SECRET_KEY]: text } })),
-      )
+      const object = newSecret(team, name, text)
+      const made = await withRight(() => withinTimeout(clock, () => secrets.create(object)))
       try {
         await withRight(() =>
           changeRefs(options, team, (refs) => {
@@ -72,7 +73,7 @@ export function createResourceSigningSecrets(options: ResourceSigningSecretsOpti
         if (error instanceof EditRefusedError) await secrets.remove(refOf(made)).catch(() => undefined)
         throw error
       }
-      await pollUntil(clock, () => Promise.resolve(isUsed(team, text)))
+      await pollUntil(clock, () => Promise.resolve(isUsed(team, signingSecretId(ref))))
       return shown(ref, made)
     },
     remove: async (team, id) => {
@@ -95,13 +96,21 @@ export function createResourceSigningSecrets(options: ResourceSigningSecretsOpti
   }
 }
 
+function newSecret(namespace: string, name: string, text: string): NewObject {
+  return {
+    metadata: { name, namespace, labels: MADE_LABELS },
+    type: secretTypeOf('signing'),
+    stringData: { [SIGNING_SECRET_KEY]: text },
+  }
+}
+
 /**
  * Changes the list under a lock. Throws EditRefusedError also when others keep changing the resource.
  * @param change null = nothing is to be changed
  * @returns what was written, if anything
  */
 async function changeRefs(
-  { settings, clock }: ResourceSigningSecretsOptions,
+  { settings, isReadOnly, clock }: ResourceSigningSecretsOptions,
   team: string,
   change: (refs: readonly SecretPlace[]) => readonly SecretPlace[] | null,
 ): Promise<TeamSettings | null> {
@@ -112,6 +121,7 @@ async function changeRefs(
     }
     const secretRefs = change(refsOf(found))
     if (secretRefs === null) return null
+    if (found !== null) refuseApplied(found, isReadOnly)
     const spec = { signing: { secretRefs } }
     try {
       return await withinTimeout(clock, () =>

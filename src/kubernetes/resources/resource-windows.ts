@@ -8,6 +8,7 @@ import type { MaintenanceWindowSpec } from '../../resources/generated/kinds.ts'
 import { newWindowSpec } from '../../resources/manifests/window-manifest.ts'
 import { API_ORIGIN, ORIGIN_LABEL } from '../../resources/queue-owner.ts'
 import { changedWindowSpec, settingsOfWindowSpec } from '../../resources/window-spec.ts'
+import { refuseApplied, type IsReadOnly } from './managed-resources.ts'
 import { notWatched, pollUntil, refOf, withinTimeout, writeChecked } from './resource-edit.ts'
 
 interface WindowObject extends KubeObject {
@@ -19,6 +20,7 @@ export interface ResourceWindowsOptions {
   readonly writer: Pick<ResourceWriter<WindowObject>, 'create' | 'patchSpec' | 'remove' | 'read'>
   /** Whether we may write resources in this namespace. */
   readonly isWatched: (namespace: string) => boolean
+  readonly isReadOnly: IsReadOnly
   readonly clock: Clock
 }
 
@@ -40,7 +42,7 @@ export interface ResourceWindows {
 
 /** Throws EditRefusedError with the API server's own words, ResourceApiError when it is unavailable. */
 export function createResourceWindows(options: ResourceWindowsOptions): ResourceWindows {
-  const { windows, writer, isWatched, clock } = options
+  const { windows, writer, isWatched, isReadOnly, clock } = options
 
   function whenInForce(window: MaintenanceWindow): Promise<boolean> {
     return pollUntil(clock, async () =>
@@ -63,6 +65,7 @@ export function createResourceWindows(options: ResourceWindowsOptions): Resource
       if (found.metadata.deletionTimestamp !== undefined) {
         throw new EditRefusedError(`The maintenance window ${name} is being deleted.`)
       }
+      refuseApplied(found, isReadOnly)
       const written = await withinTimeout(clock, () =>
         writeChecked(found, {
           check: () => undefined,
@@ -83,7 +86,10 @@ export function createResourceWindows(options: ResourceWindowsOptions): Resource
     remove: async (team, name) => {
       if (!isWatched(team)) throw notWatched('Maintenance windows', team)
       const found = await withinTimeout(clock, () => writer.read(team, name))
-      if (found !== null) await withinTimeout(clock, () => writer.remove(refOf(found)))
+      if (found !== null) {
+        refuseApplied(found, isReadOnly)
+        await withinTimeout(clock, () => writer.remove(refOf(found)))
+      }
       await pollUntil(clock, async () => (await windows.get(team, name)) === null)
       return 'removed'
     },

@@ -31,6 +31,13 @@ export class NameResolutionError extends Error {
   }
 }
 
+/** One answer for names that do not exist and for names whose addresses the egress policy closes. */
+export function noUsableAddress(): NameResolutionError {
+  return new NameResolutionError(
+    'The host name does not exist, or has no address that the egress policy allows.',
+  )
+}
+
 export interface NameResolverOptions {
   readonly clock: Clock
   readonly hostsPath?: string
@@ -105,7 +112,7 @@ async function lookUp(clock: Clock, { hosts, search, resolver }: SystemNames, na
   // c-ares reports the same when it could not open a socket.
   if (codeOf(failure) === CONNREFUSED) await proveDescriptor()
   throw failure === null
-    ? new NameResolutionError('The host name does not exist or has no address.')
+    ? noUsableAddress()
     : new NameResolutionError(describeFailure(failure), { cause: failure })
 }
 

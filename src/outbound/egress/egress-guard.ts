@@ -1,18 +1,33 @@
 import { StartupError } from '../../domain/errors.ts'
-import type { EgressPolicy } from '../../ports/http-caller.ts'
+import type { EgressBounds, EgressPolicy } from '../../ports/http-caller.ts'
 import type { TeamSettings } from '../../ports/settings.ts'
+import { isBadPort } from '../../domain/net/bad-ports.ts'
 import {
+  closesAddress,
+  closesName,
   egressEntryProblem,
+  egressTargetOf,
   hasSuffix,
-  listsAddress,
-  listsName,
+  opensAddress,
+  opensName,
+  overlap,
   parseEgressList,
+  type EgressEntry,
   type EgressList,
+  type EgressTarget,
 } from '../../domain/net/egress-list.ts'
-import { literalOf, parseIpAddress, type IpAddress } from '../../domain/net/ip-address.ts'
+import {
+  inAnyRange,
+  isWithin,
+  literalOf,
+  parseIpAddress,
+  type IpAddress,
+  type IpRange,
+} from '../../domain/net/ip-address.ts'
+import type { ClosedAddresses } from './own-addresses.ts'
 import { embeddedIpv4, isGlobal, isNeverReachable, LOCAL_NAMES, NEVER_NAMES } from './special-addresses.ts'
 
-/** The installation's rules. Entries are CIDR blocks and host suffixes. */
+/** The installation's rules. Entries are CIDR blocks and host suffixes, with a port or fixed addresses if need be. */
 export interface EgressSettings {
   /** Open to every team. */
   readonly allow: readonly string[]
@@ -20,92 +35,175 @@ export interface EgressSettings {
   readonly deny: readonly string[]
   /** The most that a team may open for itself; null = everything that is not denied, [] = nothing. */
   readonly allowable: readonly string[] | null
+  /** CIDR blocks of the cluster's pods, services and nodes: closed even where they are public. */
+  readonly clusterCidrs: readonly string[]
+  /** Hosts of URLs that lead to our own API: closed but for what entries of `allow` open that name exactly this host. */
+  readonly ownHosts: readonly string[]
 }
+
+const NONE: ClosedAddresses = Object.freeze({ has: () => false, generation: 0 })
 
 /** The same text for every blocked target: differences would reveal what exists inside the network. */
 export const BLOCKED_TARGET_MESSAGE = 'The target is not allowed by the egress policy.'
 
-/** What opens a target: its name, and the allow list of its team. */
-interface Openings {
-  readonly name: string
+/** A target, and the allow list of its team. */
+interface Call {
+  readonly target: EgressTarget
   readonly team: EgressList
+}
+
+/**
+ * What opens targets. The cluster has its own: there, only an entry counts whose addresses are fixed and all inside of
+ * the cluster. Neither a name nor a block around the cluster opens it, since others may own the one, and the other may
+ * not have meant it.
+ */
+interface Openings {
+  readonly allow: EgressList
+  readonly allowable: EgressList | null
 }
 
 /**
  * Decides which targets may be called. The order of its rules is security: the never-list, then the installation's deny
  * list, then what is open to everyone, then the allow lists.
  */
-export class EgressGuard implements EgressPolicy {
-  readonly #allow: EgressList
+export class EgressGuard implements EgressPolicy, EgressBounds {
   readonly #deny: EgressList
-  readonly #allowable: EgressList | null
+  readonly #own: ClosedAddresses
+  readonly #cluster: readonly IpRange[]
+  /** Each with the entries of `allow` that name exactly it. */
+  readonly #ownHosts: ReadonlyMap<string, EgressList>
+  readonly #openings: Openings
+  readonly #clusterOpenings: Openings
   /** Settings objects never change, so each list is parsed once. */
   readonly #teamLists = new WeakMap<TeamSettings, EgressList>()
-  /** A team mostly pushes to one host, and nothing that a decision depends on ever changes. */
-  readonly #lastHosts = new WeakMap<TeamSettings, { readonly hostname: string; readonly allowed: boolean }>()
+  /** A team mostly pushes to one host, and of what a decision depends on only our own addresses ever change. */
+  readonly #lastOrigins = new WeakMap<
+    TeamSettings,
+    { readonly origin: string; readonly generation: number; readonly allowed: boolean }
+  >()
 
-  /** @throws {StartupError} naming the entry that is neither a CIDR block nor a host suffix */
-  constructor({ allow, deny, allowable }: EgressSettings) {
-    this.#allow = parseInstallationList(allow)
+  /**
+   * @param own addresses that are closed like those of the deny list, and that may change
+   * @throws {StartupError} naming the entry that cannot be read
+   */
+  constructor({ allow, deny, allowable, clusterCidrs, ownHosts }: EgressSettings, own = NONE) {
+    this.#own = own
     this.#deny = parseInstallationList(deny)
-    this.#allowable = allowable === null ? null : parseInstallationList(allowable)
+    this.#cluster = parseInstallationList(clusterCidrs).flatMap(({ range }) => range ?? [])
+    this.#openings = {
+      allow: parseInstallationList(allow),
+      allowable: allowable === null ? null : parseInstallationList(allowable),
+    }
+    this.#ownHosts = new Map(
+      ownHosts.map((host) => [host, this.#openings.allow.filter(({ suffix }) => suffix === host)]),
+    )
+    this.#clusterOpenings = {
+      allow: this.#fixedInCluster(this.#openings.allow),
+      allowable: this.#fixedInCluster(this.#openings.allowable ?? []),
+    }
   }
 
   refusalOf(url: URL, settings: TeamSettings): 'blocked' | null {
-    let last = this.#lastHosts.get(settings)
-    if (last?.hostname !== url.hostname) {
-      last = { hostname: url.hostname, allowed: this.#allowsHost(url.hostname, settings) }
-      this.#lastHosts.set(settings, last)
+    const { origin } = url
+    let last = this.#lastOrigins.get(settings)
+    const { generation } = this.#own
+    if (last?.origin !== origin || last.generation !== generation) {
+      last = { origin, generation, allowed: this.#allowsUrl(url, settings) }
+      this.#lastOrigins.set(settings, last)
     }
     return last.allowed ? null : 'blocked'
   }
 
+  ineffectiveEntries(egressAllow: readonly string[]): readonly string[] {
+    return egressAllow.filter((text) => parseEgressList([text]).some((entry) => !this.#mayOpen(entry)))
+  }
+
+  #mayOpen(entry: EgressEntry): boolean {
+    const isInside = this.#isFixedInCluster(entry)
+    const { allowable } = isInside ? this.#clusterOpenings : this.#openings
+    return allowable === null || allowable.some((one) => overlap(one, entry))
+  }
+
   /**
-   * Decides about the addresses that a host resolved to. All must be allowed: one bad address refuses the target.
-   * @param hostname the host of a parsed URL; @param addresses canonical texts, as resolvers and sockets give them
+   * Decides about the addresses that the host of a URL resolved to. All must be allowed: one bad address refuses the
+   * target.
+   * @param addresses canonical texts, as resolvers and sockets give them
    */
-  allowsAddresses(hostname: string, addresses: readonly string[], settings: TeamSettings): boolean {
-    const openings = { name: nameOf(hostname, literalOf(hostname)), team: this.#teamListOf(settings) }
+  allowsAddresses(url: URL, addresses: readonly string[], settings: TeamSettings): boolean {
+    const call = { target: egressTargetOf(url, literalOf(url.hostname)), team: this.#teamListOf(settings) }
     for (const text of addresses) {
       const address = parseIpAddress(text)
-      if (address === null || !this.#allowsAddress(openings, address)) return false
+      if (address === null || !this.#allowsAddress(call, address)) return false
     }
     return addresses.length > 0
   }
 
-  #allowsHost(hostname: string, settings: TeamSettings): boolean {
-    const literal = literalOf(hostname)
-    const openings = { name: nameOf(hostname, literal), team: this.#teamListOf(settings) }
-    return literal === null ? this.#allowsName(openings) : this.#allowsAddress(openings, literal)
+  #allowsUrl(url: URL, settings: TeamSettings): boolean {
+    const literal = literalOf(url.hostname)
+    const call = { target: egressTargetOf(url, literal), team: this.#teamListOf(settings) }
+    const closed = this.#ownHosts.get(literal === null ? call.target.name : url.hostname)
+    if (closed !== undefined && !opensName(closed, call.target)) return false
+    return literal === null ? this.#allowsName(call) : this.#allowsAddress(call, literal)
   }
 
-  #allowsAddress(openings: Openings, address: IpAddress): boolean {
-    if (this.#isDenied(address)) return false
+  #allowsAddress(call: Call, address: IpAddress): boolean {
+    if (this.#isDenied(call, address) || this.#isOwnHost(call, address)) return false
     const inner = embeddedIpv4(address)
-    if (inner === null) return isGlobal(address) || this.#isOpened(openings, address)
+    if (inner === null) return this.#isPublic(call, address) || this.#isOpened(call, address)
     // An IPv6 spelling of an IPv4 address must be opened itself, and opens no more than that address.
-    if (this.#isDenied(inner)) return false
-    return this.#isOpened(openings, inner) || (this.#isOpened(openings, address) && isGlobal(inner))
+    if (this.#isDenied(call, inner)) return false
+    return this.#isOpened(call, inner) || (this.#isOpened(call, address) && this.#isPublic(call, inner))
   }
 
-  #allowsName({ name, team }: Openings): boolean {
-    if (name === '' || hasSuffix(name, NEVER_NAMES) || listsName(this.#deny, name)) return false
-    if (!hasSuffix(name, LOCAL_NAMES) || listsName(this.#allow, name)) return true
-    const allowable = this.#allowable
-    // A block in `allowable` may cover the address of the name: the call decides.
+  #allowsName({ target, team }: Call): boolean {
+    const { name, port } = target
+    if (name === '' || hasSuffix(name, NEVER_NAMES) || closesName(this.#deny, target)) return false
+    const { allow, allowable } = this.#openings
+    if (!hasSuffix(name, LOCAL_NAMES)) {
+      // A block that names the port may cover the address of the name: the call decides.
+      return !isBadPort(port) || [...allow, ...team].some((entry) => entry.port === port)
+    }
+    if (opensName(allow, target)) return true
+    // Likewise a block in `allowable`.
     return (
-      listsName(team, name) &&
-      (allowable === null || listsName(allowable, name) || allowable.ranges.length > 0)
+      opensName(team, target) &&
+      (allowable === null || opensName(allowable, target) || allowable.some(({ suffix }) => suffix === null))
     )
   }
 
-  #isDenied(address: IpAddress): boolean {
-    return isNeverReachable(address) || listsAddress(this.#deny, address)
+  #isDenied({ target }: Call, address: IpAddress): boolean {
+    return isNeverReachable(address) || this.#own.has(address) || closesAddress(this.#deny, target, address)
   }
 
-  #isOpened({ name, team }: Openings, address: IpAddress): boolean {
-    if (opens(this.#allow, name, address)) return true
-    return opens(team, name, address) && (this.#allowable === null || opens(this.#allowable, name, address))
+  /** A host of ours, of which no entry that names it opens this address. */
+  #isOwnHost({ target }: Call, address: IpAddress): boolean {
+    const named = this.#ownHosts.get(target.name)
+    return named !== undefined && !opensAddress(named, target, address)
+  }
+
+  /** Open to everybody, without an entry. */
+  #isPublic({ target }: Call, address: IpAddress): boolean {
+    return isGlobal(address) && !isBadPort(target.port) && !this.#isInCluster(address)
+  }
+
+  #isOpened({ target, team }: Call, address: IpAddress): boolean {
+    const { allow, allowable } = this.#isInCluster(address) ? this.#clusterOpenings : this.#openings
+    if (opensAddress(allow, target, address)) return true
+    return (
+      opensAddress(team, target, address) && (allowable === null || opensAddress(allowable, target, address))
+    )
+  }
+
+  #isInCluster(address: IpAddress): boolean {
+    return inAnyRange(address, this.#cluster)
+  }
+
+  #fixedInCluster(list: EgressList): EgressList {
+    return list.filter((entry) => this.#isFixedInCluster(entry))
+  }
+
+  #isFixedInCluster({ range }: EgressEntry): boolean {
+    return range !== null && this.#cluster.some((block) => isWithin(range, block))
   }
 
   #teamListOf(settings: TeamSettings): EgressList {
@@ -116,19 +214,6 @@ export class EgressGuard implements EgressPolicy {
     }
     return list
   }
-}
-
-/** A list opens a target by its name or its address. */
-function opens(list: EgressList, name: string, address: IpAddress): boolean {
-  return listsName(list, name) || listsAddress(list, address)
-}
-
-/** A host name as lists have it; empty for a literal address, which no suffix may open. */
-function nameOf(hostname: string, literal: IpAddress | null): string {
-  if (literal !== null) return ''
-  let end = hostname.length
-  while (end > 0 && hostname.charCodeAt(end - 1) === 0x2e) end -= 1
-  return hostname.slice(0, end).toLowerCase()
 }
 
 function parseInstallationList(entries: readonly string[]): EgressList {

@@ -22,7 +22,7 @@ import type { Connection, ConnectionPool, OriginPool } from '../connections/conn
 import type { EgressGuard } from '../egress/egress-guard.ts'
 import { literalOf } from '../../domain/net/ip-address.ts'
 import type { LinkedList } from '../linked-list.ts'
-import type { ResolveName } from '../dns/name-resolver.ts'
+import { noUsableAddress, type ResolveName } from '../dns/name-resolver.ts'
 import { headersAsSent, headersToSend } from './request-headers.ts'
 import type { OpenSocket } from '../connections/socket-opener.ts'
 import { TextSearch } from './text-search.ts'
@@ -113,8 +113,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#cancelDeadline = clock.after(timeoutMs, () => this.#passDeadline())
     // An idle connection of this team and policy version has passed the checks below.
     const idle = connections.takeIdle(team, settings.version, this.#url.origin)
-    if (idle === null) this.#openConnection()
-    else this.#send(idle, true)
+    if (idle !== null && this.#mayReach(idle)) return this.#send(idle, true)
+    if (idle !== null) connections.discard(idle)
+    this.#openConnection()
+  }
+
+  /** Where our own parts are may have changed since the connection was opened. */
+  #mayReach({ socket }: Connection): boolean {
+    return this.#parts.egress.allowsAddresses(this.#url, [socket.remoteAddress ?? ''], this.#call.settings)
   }
 
   abort(): void {
@@ -145,7 +151,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     try {
       const addresses = await resolve(hostname)
       if (this.#done) return
-      if (!egress.allowsAddresses(hostname, addresses, this.#call.settings)) throw new BlockedTargetError()
+      // As for a name without an address: another answer would tell which names there are inside the network.
+      if (!egress.allowsAddresses(this.#url, addresses, this.#call.settings)) throw noUsableAddress()
       this.#connect(pool, addresses)
     } catch (error) {
       this.#fail(error)

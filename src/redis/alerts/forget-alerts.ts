@@ -13,11 +13,20 @@ export const FORGET_ALERTS = step('forget_alerts', import.meta.url, {
 /** Between two looks at a team, whose fingerprints are all read. */
 const PAUSE_MS = 3_600_000
 
-/** Forgets one page of a team's alerts that are past their retention. Answers whether more is due. */
-export async function forgetAlerts(engine: Engine, keys: ShardKeys, team: string): Promise<boolean> {
+/** Ids run ahead of the clock while many alerts are raised at once. */
+const AHEAD_MS = 86_400_000
+
+/** Forgets one page of a team's alerts that are past their retention, or of all. Answers whether more is due. */
+export async function forgetAlerts(
+  engine: Engine,
+  keys: ShardKeys,
+  { team, isAll = false }: { readonly team: string; readonly isAll?: boolean },
+): Promise<boolean> {
   const call = FORGET_ALERTS.with({
     ...{ keys, leaseMs: LEASE_MS, page: TRIM_BATCH_MAX, pauseMs: PAUSE_MS },
-    alertTeams: [alertTeam(keys, team, engine.shards.length)],
+    alertTeams: [
+      { ...alertTeam(keys, team, engine.shards.length), ...(isAll ? { retentionMs: -AHEAD_MS } : {}) },
+    ],
   })
   return (await engine.runner.run(call)) === 1
 }

@@ -80,7 +80,7 @@ async function create(
   const nowMs = nowOf(engine, team)
   const found = await previewBulk(engine, turns, { team, order, createdBeforeMs: nowMs })
   const { matched, isAtLeast } = found === 'too_many_searches' ? { matched: 0, isAtLeast: true } : found
-  const { action, target, ratePerSecond } = order
+  const { action, target, ratePerSecond, callDepth = 0 } = order
   const nonce = randomBytes(9).toString('base64url')
   const record: BulkRecord = {
     ...{ version: 1, state: 'starting', nonce, action, ratePerSecond, matched, isAtLeast },
@@ -88,6 +88,7 @@ async function create(
     ids: target.kind === 'ids' ? target.ids : [],
     shards: shardsOf(engine, team, order),
     ...{ createdBy: actor, createdAtMs: nowMs, startedAtMs: null, endedAtMs: null, counts: null },
+    ...(callDepth === 0 ? {} : { callDepth }),
   }
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const id = nowMs * IDS_PER_MS + Math.floor(random() * IDS_PER_MS)

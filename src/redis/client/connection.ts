@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { Cluster, Redis, ReplyError, type RedisOptions } from 'ioredis'
-import { reasonOf, StartupError, StoreUnreachableError } from '../../domain/errors.ts'
+import { reasonOf, StoreUnreachableError } from '../../domain/errors.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import { clientOptions, type ConnectionOptions, reconnectDelayMs, sentinelOptions } from './client-options.ts'
 
 /** One server or a Cluster: the engine sends the same commands to each, and only these. */
 export type RedisConnection = Pick<
   Redis,
-  | 'config'
   | 'del'
   | 'disconnect'
   | 'eval'
@@ -52,31 +51,13 @@ export type RedisConnection = Pick<
   on(event: 'message', listener: (channel: string, message: string) => void): unknown
 }
 
-export interface ConnectionOptions {
-  /** `redis://…`, `rediss://…`, or the path of a unix socket. */
-  readonly url: string
-  /** PEM file of the authorities that a `rediss://` server is verified by; null = Node's own. */
-  readonly redisCa?: string | null
-  /** A reply that takes longer counts as a fault of Redis. */
-  readonly commandTimeoutMs: number
-  /** For CLIENT LIST: `punctual-api`, … */
-  readonly name: string
-  readonly logger: Logger
-}
-
-const RECONNECT_DELAY_MS_MAX = 1000
-/**
- * When answers are due and none has come for this much longer than the command timeout, the connection is replaced. A host
- * without power or a dropped flow sends no reset, and the kernel would retry for a quarter of an hour. Keep-alive finds an
- * idle connection, such as that of the wake hints, dead within a minute.
- */
-const SILENCE_SLACK_MS = 1000
-
 /**
  * Connects and waits until Redis answers. Commands fail at once while the connection is down: callers resend whole steps,
  * so nothing waits unseen in a client's queue.
  */
 export async function connectRedis(options: ConnectionOptions): Promise<RedisConnection> {
+  const { sentinels = null } = options
+  if (sentinels !== null) return connectBySentinels(options, sentinels)
   const single = new Redis(options.url, clientOptions(options))
   // A command's rejection only says that the connection is gone; the first event says why.
   let first: Error | null = null
@@ -92,14 +73,56 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
     }
   } catch (error) {
     single.disconnect()
-    const why: unknown = first ?? error
-    throw new StoreUnreachableError(
-      `Redis does not answer at ${withoutPassword(options.url)}: ${reasonOf(why).replace(/\.$/, '')}. Start it, or set PUNCTUAL_REDIS_URL.`,
-      { cause: error, isRefusal: why instanceof ReplyError },
-    )
+    throw noAnswer(options.url, first ?? error)
   }
   single.disconnect()
   return connectCluster(options, single.options)
+}
+
+/** The fault of a Redis that does not answer at the start. */
+export function noAnswer(url: string, why: unknown): StoreUnreachableError {
+  return new StoreUnreachableError(
+    `Redis does not answer at ${withoutPassword(url)}: ${reasonOf(why).replace(/\.$/, '')}. Start it, or set PUNCTUAL_REDIS_URL.`,
+    { cause: why, isRefusal: why instanceof ReplyError },
+  )
+}
+
+/**
+ * The client asks the sentinels for the primary, then and after each failover. It would ask forever, so the first answer
+ * has a bound.
+ */
+async function connectBySentinels(
+  options: ConnectionOptions,
+  sentinels: NonNullable<ConnectionOptions['sentinels']>,
+): Promise<RedisConnection> {
+  const client = new Redis(sentinelOptions(options, sentinels))
+  let last: Error | null = null
+  client.on('error', (error: Error) => {
+    last = error
+  })
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error('no answer')), firstAnswerMs(options))
+  try {
+    await Promise.race([client.connect(), late])
+    logConnectionEvents(client, options.logger)
+    return client
+  } catch (error) {
+    client.disconnect()
+    const why: unknown = last ?? error
+    const places = sentinels.map(({ host, port }) => `${host}:${port}`).join(', ')
+    throw new StoreUnreachableError(
+      `No primary called ${client.options.name ?? ''} is reached by the sentinels at ${places}: ${reasonOf(why).replace(/\.$/, '')}. ` +
+        'Check PUNCTUAL_REDIS_SENTINELS, and the name in PUNCTUAL_REDIS_URL.',
+      { cause: error, isRefusal: why instanceof ReplyError },
+    )
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** How long a first connection that finds its server by asking others may take, before what it has heard is told. */
+function firstAnswerMs({ commandTimeoutMs }: ConnectionOptions): number {
+  return 2 * commandTimeoutMs + 1000
 }
 
 /** The server, or the primaries of a Cluster. */
@@ -107,6 +130,20 @@ export function primariesOf(
   connection: RedisConnection,
 ): ReadonlyArray<Pick<Redis, 'info' | 'ping' | 'scan'>> {
   return connection instanceof Cluster ? connection.nodes('master') : [connection]
+}
+
+/**
+ * Where the servers are that the client knows at present: their names or addresses, and the addresses that connections
+ * lead to; none of a unix socket.
+ */
+export function serversOf(connection: RedisConnection): readonly string[] {
+  if (!(connection instanceof Cluster)) return peerOf(connection as Partial<Redis>)
+  return connection.nodes('all').flatMap((node) => [node.options.host ?? [], peerOf(node)].flat())
+}
+
+function peerOf({ stream }: Partial<Pick<Redis, 'stream'>>): readonly string[] {
+  const address = stream !== undefined && 'remoteAddress' in stream ? stream.remoteAddress : undefined
+  return address === undefined ? [] : [address]
 }
 
 /** Resolves when Redis answers. Of a Cluster any node will do: one silent node must not make the others look dead. */
@@ -135,7 +172,7 @@ async function connectCluster(options: ConnectionOptions, named: RedisOptions): 
   })
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
   cluster.once('ready', resolve)
-  const timer = setTimeout(() => reject(new Error(reason)), 2 * options.commandTimeoutMs + 1000)
+  const timer = setTimeout(() => reject(new Error(reason)), firstAnswerMs(options))
   // Only the first try is reported here; `ready` reports any.
   cluster.connect().catch(() => undefined)
   try {
@@ -151,37 +188,6 @@ async function connectCluster(options: ConnectionOptions, named: RedisOptions): 
   } finally {
     clearTimeout(timer)
   }
-}
-
-function clientOptions(options: ConnectionOptions) {
-  return {
-    lazyConnect: true,
-    connectionName: options.name,
-    protocol: 2 as const,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: options.commandTimeoutMs,
-    connectTimeout: options.commandTimeoutMs,
-    socketTimeout: options.commandTimeoutMs + SILENCE_SLACK_MS,
-    retryStrategy: reconnectDelayMs,
-    // A failed-over primary answers READONLY until the client connects to the new one.
-    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
-    ...tlsOptions(options),
-  }
-}
-
-function tlsOptions({ url, redisCa = null }: ConnectionOptions): { readonly tls?: { readonly ca: string } } {
-  if (redisCa === null || !url.startsWith('rediss:')) return {}
-  try {
-    return { tls: { ca: readFileSync(redisCa, 'utf8') } }
-  } catch (error) {
-    throw new StartupError(`PUNCTUAL_REDIS_CA cannot be read: ${reasonOf(error)}.`, { cause: error })
-  }
-}
-
-function reconnectDelayMs(attempt: number): number {
-  return Math.min(RECONNECT_DELAY_MS_MAX, 25 * 2 ** Math.min(attempt, 6))
 }
 
 function logConnectionEvents(connection: RedisConnection, logger: Logger): void {

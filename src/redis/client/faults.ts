@@ -13,12 +13,14 @@ const PASSING_REPLIES = [
   'UNBLOCKED',
 ]
 
+const CONNECTION_LOST = 'Reached the max retries'
+
 /** Messages of ioredis when the connection is down, breaks or stays silent. */
 const CONNECTION_FAULTS = [
   'Connection is closed',
   "Stream isn't writeable",
   'Command timed out',
-  'Reached the max retries',
+  CONNECTION_LOST,
   'Failed to refresh slots cache',
   'Cluster isn',
   'Socket closed unexpectedly',
@@ -48,7 +50,9 @@ export function asStoreFault(error: unknown): unknown {
     PASSING_REPLIES.some((prefix) => message.startsWith(prefix)) ||
     CONNECTION_FAULTS.some((part) => message.includes(part)) ||
     (code !== undefined && CONNECTION_CODES.has(code))
-  return isPassing ? new StoreUnavailableError(`Redis is not available: ${message}`, { cause: error }) : error
+  // The client speaks of its own options then.
+  const reason = message.startsWith(CONNECTION_LOST) ? 'The connection was lost.' : message
+  return isPassing ? new StoreUnavailableError(`Redis is not available: ${reason}`, { cause: error }) : error
 }
 
 /**

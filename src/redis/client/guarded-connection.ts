@@ -2,13 +2,14 @@ import { Cluster } from 'ioredis'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import { Circuit } from './circuit.ts'
 import type { RedisConnection } from './connection.ts'
+import { absentKeyBeside } from '../layout/keys.ts'
 
 /**
  * Writes nothing, but is refused wherever a step would be: by a replica, by a server that is loading or cannot persist
  * its data, by a Cluster that does not serve the slot. A full server runs it.
  */
 const LOOK = '#!lua flags=allow-oom\nreturn 1'
-/** The key of a probe of a single server. It need not exist. */
+/** For commands without a key, to a single server. */
 const ANY_KEY = 'punctual:look'
 
 type Command = (...words: unknown[]) => Promise<unknown>
@@ -18,7 +19,7 @@ const PASSED_ON = ['disconnect', 'on', 'subscribe', 'unsubscribe'] as const
 
 /** Position of the first key among a command's arguments; -1 = it has none. */
 const FIRST_KEY: Readonly<Record<Exclude<keyof RedisConnection, (typeof PASSED_ON)[number]>, number>> = {
-  ...{ config: -1, info: -1, ping: -1, publish: -1, scan: -1 },
+  ...{ info: -1, ping: -1, publish: -1, scan: -1 },
   ...{ eval: 2, evalsha: 2 },
   ...{ del: 0, get: 0, hdel: 0, hget: 0, hgetall: 0, hkeys: 0, hlen: 0, hmget: 0, hrandfield: 0, hscan: 0 },
   ...{
@@ -72,7 +73,8 @@ export function guardConnection(
     const place = isCluster ? tagOf(key) : ''
     const known = circuits.get(place)
     if (known !== undefined) return known
-    const look = () => connection.eval(LOOK, 1, isCluster ? key : ANY_KEY)
+    // A script may not name a key that its user may only read.
+    const look = () => connection.eval(LOOK, 1, absentKeyBeside([key]))
     const made = new Circuit({ clock, look, onChange: noteChange })
     circuits.set(place, made)
     return made

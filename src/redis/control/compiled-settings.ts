@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Principal } from '../../domain/access/principal.ts'
 import { tokenPrincipal } from '../../domain/access/token-principal.ts'
-import { reasonOf, StartupError } from '../../domain/errors.ts'
+import { reasonOf } from '../../domain/errors.ts'
+import type { OwnSecrets, OwnSecretsSource, SecretOwner } from '../../ports/access/own-secrets.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import {
   NO_TEAM_SETTINGS,
@@ -12,17 +13,28 @@ import {
 } from '../../ports/settings.ts'
 import type { RedisConnection } from '../client/connection.ts'
 import { TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
-import type { SecretBox } from './secret-box.ts'
-import { decodeTeam, OWN_TOKEN_NAME, teamsOf, tokensOf, VERSION_FIELD } from './stored-settings.ts'
+import { CompiledOwnSecrets } from './compiled-own-secrets.ts'
+import type { SecretBox } from '../sealing/secret-box.ts'
+import {
+  decodeTeam,
+  OWN_TOKEN_NAME,
+  teamsOf,
+  tokensOf,
+  unopenedTeam,
+  VERSION_FIELD,
+} from './stored-settings.ts'
 
-/** A change must be applied within 2 s of a write to the folder, and the folder needs the rest of that time. */
+/** A change must be applied within 2 s of a write to the folder, and the folder needs the rest; and OWN_SECRETS_READ_MS. */
 const REFRESH_MS = 800
 /** The versions of an installation in which neither a team nor a token was ever stored. */
 const NO_VERSIONS = ','
+const SEALED_ELSEWHERE =
+  'its secrets in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key, or name it in PUNCTUAL_OTHER_SECRETS_KEYS'
 
 interface CompiledSettingsOptions {
   readonly connection: RedisConnection
-  readonly box: SecretBox
+  /** null = in a process that needs no secrets. */
+  readonly box: SecretBox | null
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -36,7 +48,9 @@ interface CompiledSettingsOptions {
  *
  * `stop` waits for nothing: a read under way still ends, and no other follows.
  */
-export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource, TokenVerifier {
+export class CompiledSettings
+  implements BoundedTeamsSource, NotifiedTeamsSource, TokenVerifier, OwnSecretsSource
+{
   readonly #options: CompiledSettingsOptions
   /** Of teams and of tokens, as last read; null before the first read. */
   #versions: string | null = null
@@ -46,6 +60,9 @@ export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource
   #tokens = new Map<string, Principal>()
   /** Teams whose secrets cannot be opened; each is logged once. */
   readonly #sealedTeams = new Set<string>()
+  /** Settings without secrets, because those could not be opened. */
+  readonly #unopened = new WeakSet<TeamSettings>()
+  readonly #secrets: CompiledOwnSecrets
   #cancelTimer: () => void = () => undefined
   #isStopped = false
   /** Only the first of several failures in a row is a warning. */
@@ -53,19 +70,29 @@ export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource
 
   constructor(options: CompiledSettingsOptions) {
     this.#options = options
+    this.#secrets = new CompiledOwnSecrets(options.logger)
   }
 
   /**
-   * Reads what is stored, then polls; the first read must succeed. Throws StartupError when the secrets of a team cannot
-   * be opened, because its calls would go out unsigned. After the start such a team keeps its last settings.
+   * Reads what is stored, then polls; the first read must succeed. A team whose secrets cannot be opened keeps its last
+   * settings; without any, calls that it would sign are not made.
    */
   async start(): Promise<void> {
     await this.refresh()
     this.#schedule()
   }
 
-  /** Reads now instead of at the next poll. */
+  /**
+   * Reads now instead of at the next poll: first teams and tokens, so that a revocation counts whatever becomes of the
+   * secrets of queues and crons, which are larger.
+   */
   async refresh(): Promise<void> {
+    await this.#refreshTeams()
+    const { connection, box } = this.#options
+    if (box !== null) await this.#secrets.refresh(connection, box)
+  }
+
+  async #refreshTeams(): Promise<void> {
     const { connection, box } = this.#options
     const read = await Promise.all([
       connection.hget(TEAMS_KEY, VERSION_FIELD),
@@ -79,16 +106,8 @@ export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource
     }
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
     this.#tokens = principalsByToken(tokens)
-    const isFirst = this.#versions === null
     this.#teams = new Map(
-      teamsOf(teams).flatMap(([team, value]) => {
-        let settings: TeamSettings | StartupError | undefined = openTeam(box, team, value)
-        if (settings instanceof StartupError) {
-          if (isFirst) throw settings
-          settings = this.#lastSettings(team, settings)
-        } else this.#sealedTeams.delete(team)
-        return settings === undefined ? [] : [[team, settings] as const]
-      }),
+      teamsOf(teams).map(([team, value]) => [team, this.#openTeam(box, team, value)] as const),
     )
     this.#boundedTeams = [...this.#teams].flatMap(([team, { quotas }]) =>
       quotas.callsInFlight === null ? [] : [team],
@@ -111,6 +130,10 @@ export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource
 
   of(team: string): TeamSettings {
     return this.#teams.get(team) ?? NO_TEAM_SETTINGS
+  }
+
+  ownSecretsOf(owner: SecretOwner): OwnSecrets | 'unreadable' | null {
+    return this.#secrets.of(owner)
   }
 
   boundedTeams(): readonly string[] {
@@ -137,15 +160,30 @@ export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource
     return this.tokensOf(team).some(({ subject }) => subject === name)
   }
 
-  #lastSettings(team: string, { message: reason }: StartupError): TeamSettings | undefined {
+  #openTeam(box: SecretBox | null, team: string, value: string): TeamSettings {
+    try {
+      const settings = decodeTeam(box, team, value)
+      this.#sealedTeams.delete(team)
+      return settings
+    } catch {
+      const last = this.#teams.get(team)
+      const kept = last === undefined || this.#unopened.has(last) ? null : last
+      this.#logSealed(team, kept !== null)
+      if (kept !== null) return kept
+      const settings = unopenedTeam(team, value)
+      this.#unopened.add(settings)
+      return settings
+    }
+  }
+
+  #logSealed(team: string, isKept: boolean): void {
     if (!this.#sealedTeams.has(team)) {
-      this.#options.logger.error('A change of a team is not applied; it keeps its last settings', {
-        team,
-        reason,
-      })
+      const message = isKept
+        ? 'A change of a team is not applied; it keeps its last settings'
+        : 'The secrets of a team cannot be opened; its calls are not made'
+      this.#options.logger.error(message, { team, reason: SEALED_ELSEWHERE })
     }
     this.#sealedTeams.add(team)
-    return this.#teams.get(team)
   }
 
   #schedule(): void {
@@ -165,18 +203,6 @@ export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource
       })
     }
     this.#schedule()
-  }
-}
-
-/** @returns StartupError when the secrets are sealed under another key */
-function openTeam(box: SecretBox, team: string, value: string): TeamSettings | StartupError {
-  try {
-    return decodeTeam(box, value)
-  } catch (error) {
-    return new StartupError(
-      `The secrets of team ${team} in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.`,
-      { cause: error },
-    )
   }
 }
 

@@ -7,9 +7,17 @@ import type { Engine } from '../client/engine.ts'
 import { openInstallation } from '../installation/installation.ts'
 import { step } from '../client/step.ts'
 import { META } from '../layout/fields.ts'
-import { META_KEY, TEAMS_KEY, TOKENS_KEY, WINDOWS_KEY } from '../layout/keys.ts'
-import { putSetting } from './put-setting.ts'
-import type { SecretBox } from './secret-box.ts'
+import {
+  META_KEY,
+  NAMESPACES_KEY,
+  OWN_ADDRESSES_KEY,
+  SECRETS_KEY,
+  TEAMS_KEY,
+  TOKENS_KEY,
+  WINDOWS_KEY,
+} from '../layout/keys.ts'
+import { putSetting } from './setting/put-setting.ts'
+import type { SecretBox } from '../sealing/secret-box.ts'
 import { createSettingsCompiler } from './settings-compiler.ts'
 
 export const TAKE_EPOCH = step('take_epoch', import.meta.url, {
@@ -21,6 +29,11 @@ export const BEGIN_EPOCH = step('begin_epoch', import.meta.url, {
   keys: ['leaderEpoch', 'jobBlock', 'queueNumber', 'fencingToken'],
   args: ['epoch', 'jobBlock', 'queue', 'token'],
 })
+
+const COMPILED_KEYS = [
+  ...[TEAMS_KEY, TOKENS_KEY, WINDOWS_KEY, SECRETS_KEY],
+  ...[OWN_ADDRESSES_KEY, NAMESPACES_KEY],
+]
 
 /**
  * The floor lies between one and two of these steps above the ids in use. A step lasts for days even under load, so a
@@ -50,9 +63,7 @@ export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs
         ...engine.shards.map((keys) =>
           runner.run(BEGIN_EPOCH.with({ keys, epoch, ...floor }), STORE_DEADLINE_MS),
         ),
-        ...[TEAMS_KEY, TOKENS_KEY, WINDOWS_KEY].map((hash) =>
-          putSetting(engine, { hash, epoch, field: '', text: '' }),
-        ),
+        ...COMPILED_KEYS.map((hash) => putSetting(engine, { hash, epoch, field: '', text: '' })),
       ])
       const { facts } = await readFacts(engine)
       return { facts, compiler: createSettingsCompiler({ engine, box, epoch }) }

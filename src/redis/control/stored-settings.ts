@@ -1,9 +1,17 @@
 import { SCOPES } from '../../domain/access/permission.ts'
 import { isUnlimited, NO_TERMS, type TokenTerms } from '../../domain/access/token-terms.ts'
+import type { AppliedResources } from '../../domain/managed-by.ts'
 import type { Channel, Member } from '../../domain/notifications/channel.ts'
 import { NO_QUOTAS, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
-import type { CompiledToken, TeamPolicy, TeamSettings } from '../../ports/settings.ts'
-import type { SecretBox } from './secret-box.ts'
+import type { HeaderSecret } from '../../domain/secrets/header-secret.ts'
+import {
+  type CompiledToken,
+  NO_TEAM_SETTINGS,
+  OWN_ADDRESSES_OF,
+  type TeamPolicy,
+  type TeamSettings,
+} from '../../ports/settings.ts'
+import type { SecretBox } from '../sealing/secret-box.ts'
 
 /**
  * Compiled settings in Redis: the hash `teams` by team, the hash `tokens` by `["team","name"]`. A value is the version of
@@ -17,49 +25,136 @@ export const OWN_TOKEN_NAME = 'PUNCTUAL_TOKEN'
 
 interface StoredTeam {
   readonly egressAllow: readonly string[]
+  /** Sealed. */
   readonly signingSecrets: readonly string[]
+  /** Earlier versions did not store them. */
+  readonly signingSecretIds?: readonly string[]
+  /** With sealed values; absent = none. */
+  readonly headerSecrets?: readonly HeaderSecret[]
   /** Only those that the team has. */
   readonly quotas: Partial<TeamQuotas>
   /** With sealed URLs. Earlier versions stored neither channels nor members. */
   readonly channels?: readonly Channel[]
   readonly members?: readonly Member[]
+  readonly appliedResources?: AppliedResources
 }
 
-export function encodeTeam(
-  box: SecretBox,
-  { egressAllow, signingSecrets, quotas, channels = [], members = [] }: TeamPolicy,
-): string {
+export function encodeTeam(box: SecretBox, team: string, policy: TeamPolicy): string {
+  const { egressAllow, signingSecrets, signingSecretIds = [], quotas, channels = [], members = [] } = policy
+  const { appliedResources, headerSecrets = [] } = policy
   const stored: StoredTeam = {
     egressAllow,
-    signingSecrets: signingSecrets.map((secret) => box.seal(secret)),
+    signingSecrets: signingSecrets.map((secret) => box.seal(secret, signingPlace(team))),
+    signingSecretIds,
     quotas: setQuotas(quotas ?? NO_QUOTAS),
-    channels: channels.map((channel) => withUrl(channel, (url) => box.seal(url))),
+    channels: channels.map((channel) =>
+      withUrl(channel, (url) => box.seal(url, channelPlace(team, channel))),
+    ),
     members,
+    ...(headerSecrets.length === 0
+      ? {}
+      : {
+          headerSecrets: headerSecrets.map((secret) =>
+            withValue(secret, (value) => box.seal(value, headerPlace(team, secret))),
+          ),
+        }),
+    ...(appliedResources === undefined ? {} : { appliedResources }),
   }
   return JSON.stringify(stored)
 }
 
-/** Throws when the secrets were sealed under another key. */
-export function decodeTeam(box: SecretBox, value: string): TeamSettings {
+/** @param box null = without secrets. Throws when the secrets were sealed under another key, or for another team. */
+export function decodeTeam(box: SecretBox | null, team: string, value: string): TeamSettings {
   const { version, text } = split(value)
-  const { egressAllow, signingSecrets, quotas, channels = [], members = [] } = JSON.parse(text) as StoredTeam
+  const stored = JSON.parse(text) as StoredTeam
+  const { egressAllow, signingSecrets, signingSecretIds = [], quotas, channels = [], members = [] } = stored
+  const { appliedResources, headerSecrets = [] } = stored
+  const open = (sealed: string, place: string): string | null => box?.open(sealed, place) ?? null
   return {
     version,
     egressAllow,
-    signingSecrets: signingSecrets.map((sealed) => box.open(sealed)),
+    signingSecrets: signingSecrets.flatMap((sealed) => open(sealed, signingPlace(team)) ?? []),
+    signingSecretIds,
+    headerSecrets: headerSecrets.map((secret) =>
+      withValue(secret, (sealed) => open(sealed, headerPlace(team, secret))),
+    ),
     quotas: quotasOf(quotas),
-    channels: channels.map((channel) => withUrl(channel, (sealed) => box.open(sealed))),
+    channels: channels.map((channel) =>
+      withUrl(channel, (sealed) => open(sealed, channelPlace(team, channel))),
+    ),
     members,
+    ...(appliedResources === undefined ? {} : { appliedResources }),
   }
 }
 
-function withUrl({ name, type, alertTypes, url }: Channel, turn: (url: string) => string): Channel {
+/**
+ * What is known of a team whose secrets cannot be opened: its settings without them, so that what they would sign is not
+ * sent; of a damaged one nothing.
+ */
+export function unopenedTeam(team: string, value: string): TeamSettings {
+  try {
+    const { signingSecrets } = JSON.parse(split(value).text) as StoredTeam
+    return { ...decodeTeam(null, team, value), isSigningUnreadable: signingSecrets.length > 0 }
+  } catch {
+    return { ...NO_TEAM_SETTINGS, isSigningUnreadable: true }
+  }
+}
+
+/** The text with all secrets under the first key; null = it is so already. Throws as `decodeTeam` does. */
+export function teamSealedAnew(box: SecretBox, team: string, value: string): string | null {
+  const settings = decodeTeam(box, team, value)
+  return isSealedAnew(box, value) ? null : encodeTeam(box, team, settings)
+}
+
+/** Whether all secrets of a team are sealed as `encodeTeam` would do it now. */
+export function isSealedAnew(box: SecretBox, value: string): boolean {
+  const { signingSecrets, headerSecrets = [], channels = [] } = JSON.parse(split(value).text) as StoredTeam
+  const values = headerSecrets.flatMap((secret) => secret.value ?? [])
+  const urls = channels.flatMap(({ url }) => url ?? [])
+  return [...signingSecrets, ...values, ...urls].every((one) => box.isCurrent(one))
+}
+
+function signingPlace(team: string): string {
+  return JSON.stringify([team, 'signing'])
+}
+
+/** With its hosts: whoever can write to Redis alone must not send it elsewhere. */
+function headerPlace(team: string, { name, hosts }: HeaderSecret): string {
+  return JSON.stringify([team, 'header', name, hosts])
+}
+
+function channelPlace(team: string, { name }: Channel): string {
+  return JSON.stringify([team, 'channel', name])
+}
+
+function withValue(
+  { name, hosts, value }: HeaderSecret,
+  turn: (value: string) => string | null,
+): HeaderSecret {
+  return { name, hosts, value: value === null ? null : turn(value) }
+}
+
+function withUrl({ name, type, alertTypes, url }: Channel, turn: (url: string) => string | null): Channel {
   return { name, type, alertTypes, url: url === null ? null : turn(url) }
 }
 
 function setQuotas(quotas: TeamQuotas): Partial<TeamQuotas> {
   const given = QUOTA_NAMES.flatMap((name) => (quotas[name] === null ? [] : [[name, quotas[name]] as const]))
   return Object.fromEntries(given)
+}
+
+/** Of the hash of own addresses; an entry that cannot be read counts as empty. */
+export function addressesIn(hash: Readonly<Record<string, string>>): string[] {
+  return OWN_ADDRESSES_OF.flatMap((of) => {
+    const value = hash[of]
+    if (value === undefined) return []
+    try {
+      const addresses: unknown = JSON.parse(split(value).text)
+      return Array.isArray(addresses) ? addresses.filter((one) => typeof one === 'string') : []
+    } catch {
+      return []
+    }
+  })
 }
 
 export interface StoredToken {
@@ -114,12 +209,22 @@ function decodeTerms(text: string): TokenTerms | null {
 
 /** The teams, each with its value. */
 export function teamsOf(hash: Readonly<Record<string, string>>): Array<[team: string, value: string]> {
-  return Object.entries(hash).filter(([field]) => !field.startsWith('#'))
+  return Object.entries(hash).filter(([field]) => !isDescription(field))
+}
+
+/** Whether a field describes the hash itself. */
+export function isDescription(field: string): boolean {
+  return field.startsWith('#')
 }
 
 /** Whether a value has this text, of whatever version. */
 export function hasText(value: string, text: string): boolean {
   return split(value).text === text
+}
+
+/** A value without the version of its change. */
+export function textOf(value: string): string {
+  return split(value).text
 }
 
 function split(value: string): { version: number; text: string } {

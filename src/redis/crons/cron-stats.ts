@@ -1,7 +1,7 @@
 import type { FailureReason } from '../../domain/jobs/job.ts'
 import type { CronRef, CronStats, CronStatsEntry } from '../../ports/crons.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
-import { type CronStateRecord, saidIn, stateIn } from '../layout/cron-record.ts'
+import { decodeRun, type CronStateRecord, saidIn, stateIn } from '../layout/cron-record.ts'
 import { nameField, splitNameField } from '../layout/keys.ts'
 import { stateOf } from './cron-reader.ts'
 import { homeOf } from './cron-shards.ts'
@@ -9,6 +9,8 @@ import { readFields } from './read-fields.ts'
 
 /** Crons of one reading, and names read in one command. */
 const PAGE = 500
+/** Records that are looked through for a failure where the newest one is none: more runs of a cron seldom overlap. */
+const FAILURE_LOOK_MAX = 10
 /** More in one call would hold too much at once. */
 const CRONS_MAX = 10_000
 
@@ -55,18 +57,36 @@ async function readPage(engine: Engine, places: readonly CronRef[]): Promise<Arr
   )
   // A cron with a damaged state counts as missing, so that it is applied again.
   const states = texts.map((text) => (text === null ? null : stateIn(text)))
-  const last = await engine.runner.read((redis) =>
+  const records = await engine.runner.read((redis) =>
     Promise.all(
-      shards.map(async (keys, i) =>
-        states[i] === null ? null : redis.lindex(keys.cronRecords(ids[i] ?? ''), 0),
-      ),
+      shards.map(async (keys, i) => {
+        const state = states[i] ?? null
+        if (state === null) return []
+        // Most crons do not fail, and their newest record is enough.
+        return redis.lrange(
+          keys.cronRecords(ids[i] ?? ''),
+          0,
+          state.failures === 0 ? 0 : FAILURE_LOOK_MAX - 1,
+        )
+      }),
     ),
   )
-  return states.map((state, i) =>
-    state === null
-      ? null
-      : { ...stateOf(Number(ids[i]), state, last[i] ?? null), failing: failingOf(state, said[i] ?? null) },
-  )
+  return states.map((state, i) => {
+    if (state === null) return null
+    const runs = records[i] ?? []
+    return {
+      ...stateOf(Number(ids[i]), state, runs[0] ?? null),
+      failing: failingOf(state, said[i] ?? null),
+      lastFailure: lastFailureIn(runs),
+    }
+  })
+}
+
+/** @param records newest first */
+function lastFailureIn(records: readonly string[]): CronStatsEntry['lastFailure'] {
+  for (const { result, scheduledAtMs, failureReason: reason } of records.map(decodeRun))
+    if (result === 'failed' && reason !== undefined) return { scheduledAtMs, reason }
+  return null
 }
 
 /** A program without alerts counts a success, and leaves what was said before it. */

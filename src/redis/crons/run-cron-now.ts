@@ -1,6 +1,6 @@
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
-import type { CronRunEnd } from '../../ports/crons.ts'
+import type { CronStore } from '../../ports/crons.ts'
 import { hintWake, type Engine } from '../client/engine.ts'
 import { findCron } from './cron-reader.ts'
 import { endedAmong } from './ended-runs.ts'
@@ -11,9 +11,9 @@ const TRIES_MAX = 4
 const RESEND_MS = STORE_DEADLINE_MS / 2
 
 /** Makes runs by hand. Throws StoreUnavailableError and StorageFullError. */
-export function createRunNow(engine: Engine): (team: string, cronId: number) => Promise<CronRunEnd> {
+export function createRunNow(engine: Engine): CronStore['runNow'] {
   const senders = engine.shards.map((keys) => new TickSender(engine, { keys, resendForMs: RESEND_MS }))
-  return async (team, cronId) => {
+  return async (team, cronId, callDepth = 0) => {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const found = await findCron(engine, cronId)
       if (found === null || found.cron.team !== team) return { status: 'not_found' }
@@ -27,7 +27,7 @@ export function createRunNow(engine: Engine): (team: string, cronId: number) => 
       const queue = await sender.queueOf({ cronId, team, settings })
       if (typeof queue === 'string')
         throw new StoreUnavailableError('The queue limit of this shard is reached')
-      const byHand = { expectedMs: null, nextMs: null, deferredToMs: null, missed: null }
+      const byHand = { expectedMs: null, nextMs: null, deferredToMs: null, missed: null, callDepth }
       const step = await sender.prepare([
         { ...{ cronId, team, version, settings, endedRun, run, queue }, ...byHand },
       ])

@@ -5,7 +5,7 @@ import { homeOfId } from '../crons/cron-shards.ts'
 import { saidIn, stateIn } from '../layout/cron-record.ts'
 import { CLOCK } from '../layout/fields.ts'
 
-const RECORD = /^([rRsSfF]\|\d+\|\d+|k\|\d+\|d?|m\|\d+\|\d+)$/
+const RECORD = /^([rRsS]\|\d+\|\d+|[fF]\|\d+\|\d+(\|\w+)?|k\|\d+\|d?|m\|\d+\|\d+)$/
 const PAGE = 500
 /** How far an executor's estimate of Redis time may be ahead. */
 const CLOCK_SLACK_MS = 1_000

@@ -1,10 +1,15 @@
 import { shardKeys, type Engine } from '../client/engine.ts'
 import {
+  HASH_TEAMS_KEY,
   KEY_PREFIX,
   META_KEY,
+  NAMESPACES_KEY,
   QUEUE_KEY_WORDS,
+  revokedKey,
+  SECRETS_KEY,
   SHARD_KEY_WORDS,
   shardPrefix,
+  OWN_ADDRESSES_KEY,
   TEAMS_KEY,
   TOKENS_KEY,
   USED_KEY,
@@ -76,11 +81,16 @@ export async function lookAtShard(
 
 const INSTALLATION_KEYS: ReadonlySet<string> = new Set([
   META_KEY,
+  HASH_TEAMS_KEY,
+  SECRETS_KEY,
   TOKENS_KEY,
   TEAMS_KEY,
   USED_KEY,
   WINDOWS_KEY,
+  OWN_ADDRESSES_KEY,
+  NAMESPACES_KEY,
 ])
+const REVOKED_PREFIX = revokedKey('')
 const SHARD_KEYS: ReadonlySet<string> = new Set(Object.values(SHARD_KEY_WORDS))
 /** `b` of `b:<q>`; those of deleted queues begin with `trash:`. */
 const QUEUE_PARTS: ReadonlySet<string> = new Set(
@@ -99,7 +109,7 @@ const SESSIONS = /^punctual:\{[\w-]{43}\}:(?:session|code)$/
 
 /** Sorts a key into its shard's list; false when nothing knows it. */
 function place(lists: readonly ShardKeyList[], key: string): boolean {
-  if (INSTALLATION_KEYS.has(key) || SESSIONS.test(key)) return true
+  if (INSTALLATION_KEYS.has(key) || SESSIONS.test(key) || key.startsWith(REVOKED_PREFIX)) return true
   const shard = lists.findIndex((_, at) => key.startsWith(shardPrefix(at)))
   const list = lists[shard]
   if (list === undefined) return false

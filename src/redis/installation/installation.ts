@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { reasonOf, StartupError, StorageFullError } from '../../domain/errors.ts'
+import { StartupError, StorageFullError } from '../../domain/errors.ts'
 import { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { RedisConnection } from '../client/connection.ts'
@@ -38,8 +38,8 @@ export async function openInstallation(connection: RedisConnection, shards: numb
 }
 
 /** Writes the initial values of missing fields first. */
-async function readMeta(
-  connection: RedisConnection,
+export async function readMeta(
+  connection: Pick<RedisConnection, 'hgetall' | 'hsetnx'>,
   initial: Readonly<Record<string, string>>,
 ): Promise<Record<string, string>> {
   const known = await connection.hgetall(META_KEY)
@@ -86,10 +86,8 @@ export async function checkRedisIsSafe(
   connection: RedisConnection,
   options: { override: boolean; logger: Logger },
 ): Promise<void> {
-  const problems = [
-    ...versionProblems(await connection.info('server')),
-    ...(await settingProblems(connection, options.logger)),
-  ]
+  const info = await connection.info()
+  const problems = [...versionProblems(info), ...settingProblems(info, options.logger)]
   if (problems.length === 0) return
   if (!options.override) {
     throw new StartupError(
@@ -99,7 +97,7 @@ export async function checkRedisIsSafe(
   for (const problem of problems) options.logger.warn('Redis is not safe for jobs', { problem })
 }
 
-/** @param info of INFO server */
+/** @param info of INFO */
 export function versionProblems(info: string): string[] {
   const valkey = /^valkey_version:(\S+)/m.exec(info)?.[1]
   const redis = /^redis_version:(\S+)/m.exec(info)?.[1] ?? '0'
@@ -123,15 +121,13 @@ export function durabilityProblems(maxmemoryPolicy: string, appendOnly: string):
   return problems
 }
 
-async function settingProblems(connection: RedisConnection, logger: Logger): Promise<string[]> {
-  try {
-    const [, policy] = await connection.config('GET', 'maxmemory-policy')
-    const [, appendOnly] = await connection.config('GET', 'appendonly')
-    return durabilityProblems(String(policy), String(appendOnly))
-  } catch (error) {
-    logger.warn('Redis does not show its settings; its eviction policy and AOF are not checked', {
-      reason: reasonOf(error),
-    })
+/** From INFO, as CONFIG GET would show passwords of the server to everybody who may ask. */
+function settingProblems(info: string, logger: Logger): string[] {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
+  const appendOnly = /^aof_enabled:([01])/m.exec(info)?.[1]
+  if (policy === undefined || appendOnly === undefined) {
+    logger.warn('Redis does not show its settings; its eviction policy and AOF are not checked')
     return []
   }
+  return durabilityProblems(policy, appendOnly === '1' ? 'yes' : 'no')
 }

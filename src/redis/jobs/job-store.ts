@@ -37,17 +37,17 @@ export function createJobStore(
       const queue = await queueOfJob(engine, team, jobId)
       return queue === null ? NOT_FOUND : fireJob(engine, queue, { jobId, actor })
     },
-    retry: async (team, jobId, actor) => {
+    retry: async (team, jobId, actor, callDepth = 0) => {
       const queue = await queueOfJob(engine, team, jobId)
       if (queue === null) return NOT_FOUND
       const asked = { jobId, actor, action: 'retry', changed: [] } as const
-      return remake(queue, asked, () => readForRetry(engine, queue, jobId))
+      return remake(queue, asked, () => readForRetry(engine, queue, { jobId, callDepth }))
     },
-    replay: async (team, jobId, actor, change = {}) => {
+    replay: async (team, jobId, actor, { change = {}, callDepth = 0 } = {}) => {
       const queue = await queueOfJob(engine, team, jobId)
       if (queue === null) return NOT_FOUND
       const asked = { jobId, actor, action: 'replay', changed: Object.keys(change) } as const
-      return remake(queue, asked, () => readForReplay(engine, queue, { jobId, change }))
+      return remake(queue, asked, () => readForReplay(engine, queue, { jobId, change, callDepth }))
     },
   }
 }

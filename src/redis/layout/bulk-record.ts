@@ -27,6 +27,8 @@ export interface BulkRecord extends BulkMatch {
   readonly shards: readonly number[]
   readonly ratePerSecond: number | null
   readonly createdBy: Actor
+  /** Of the call that asked for it, and so of the jobs that it makes, at least; absent = 0. */
+  readonly callDepth?: number
   /** Jobs created from then on are not of this bulk: it must not catch what it makes. Redis time, as all times here. */
   readonly createdAtMs: number
   readonly startedAtMs: number | null

@@ -32,6 +32,7 @@ type Definition = [
   startingDeadlineSeconds?: number,
   jitterSeconds?: number,
   alertThreshold?: number,
+  signer?: string | 0,
 ]
 
 const MISSED_RUN_POLICIES = ['latest', 'skip', 'all'] as const
@@ -69,6 +70,7 @@ export function encodeDefinition(place: { team: string; name: string }, cron: Cr
     cron.startingDeadlineSeconds ?? 0,
     cron.jitterSeconds,
     cron.alertThreshold,
+    cron.signer ?? 0,
   ]
   return JSON.stringify(withoutTail(definition, (index) => DEFAULTS[index] ?? 0))
 }
@@ -82,7 +84,7 @@ export interface DefinedCron {
 function decodeDefinition(text: string, isActive: boolean): DefinedCron {
   const [field, url, cronExpression, timeZone, displayName, payload, headers, method, queue, ...rest] =
     JSON.parse(text) as Definition
-  const [callbackUrl, timeout, assertions, forbids, missed, deadline, jitter, threshold] = rest
+  const [callbackUrl, timeout, assertions, forbids, missed, deadline, jitter, threshold, signer] = rest
   const slash = field.indexOf('/')
   const name = field.slice(slash + 1)
   return {
@@ -106,6 +108,7 @@ function decodeDefinition(text: string, isActive: boolean): DefinedCron {
       timeoutSeconds: timeout ?? DEFAULT_CRON_SETTINGS.timeoutSeconds,
       successAssertions: decodeAssertions(given(assertions) ?? []),
       alertThreshold: threshold ?? DEFAULT_CRON_SETTINGS.alertThreshold,
+      signer: given(signer),
     },
   }
 }
@@ -132,7 +135,7 @@ export function scheduleHash({ cronExpression, timeZone }: CronSettings): string
 }
 
 /** The request of one run of a cron. */
-export function requestOfRun(cron: CronSettings, mark: CronOrigin): JobRequest {
+export function requestOfRun(cron: CronSettings, mark: CronOrigin, callDepth = 0): JobRequest {
   const hasAssertions = cron.queue === null || cron.successAssertions.length > 0
   return {
     url: cron.url,
@@ -146,7 +149,8 @@ export function requestOfRun(cron: CronSettings, mark: CronOrigin): JobRequest {
     retryDelays: null,
     retriesEnabled: null,
     successAssertions: hasAssertions ? cron.successAssertions : null,
-    cron: mark,
+    cron: cron.signer === null ? mark : { ...mark, signer: cron.signer },
+    ...(callDepth === 0 ? {} : { callDepth }),
   }
 }
 
@@ -223,13 +227,14 @@ const RESULTS: Readonly<Record<string, CronRun['result']>> = {
 }
 
 export function decodeRun(record: string): CronRun {
-  const [kind = '', tick, last = ''] = record.split('|')
+  const [kind = '', tick, last = '', reason = ''] = record.split('|')
   const result = RESULTS[kind.toLowerCase()] ?? 'missed'
   const isManual = kind !== kind.toLowerCase()
   return {
     scheduledAtMs: Number(tick),
     result,
     jobId: result === 'missed' || result === 'skipped' || last === '' ? null : Number(last),
+    ...(FAILURE_REASONS.includes(reason as FailureReason) ? { failureReason: reason as FailureReason } : {}),
     ...(kind === 'k' && last === 'd' ? { cause: 'queue_draining' as const } : {}),
     isManual,
     ticks: result === 'missed' ? Number(last) : 1,

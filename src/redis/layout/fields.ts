@@ -53,6 +53,9 @@ export const CLOCK = {
 /** Of the hashes of compiled teams and tokens, beside a field for each. */
 export const COMPILED = { epoch: '#t', version: '#v' } as const
 
+/** Beside the hashes of tokens: whether those that earlier versions stored are among them. */
+export const HASH_TEAMS = { isComplete: '#c' } as const
+
 /** Of `heldJobs`, beside an entry for each job: what the last claim and the last finish answered, for a resend. */
 export const HELD = { lastClaim: '#c', lastFinish: '#f' } as const
 
@@ -132,6 +135,7 @@ export const FIELDS = {
   CLOCK,
   COMPILED,
   END,
+  HASH_TEAMS,
   HELD,
   INDEX,
   META,

@@ -26,12 +26,16 @@ export type ChainEnd = keyof typeof END_CODES
 /** Headers of a finished chain are kept up to this many characters of JSON. */
 const KEPT_HEADERS_CHARACTERS_MAX = 1024
 
-/** What is kept of an ended chain; its payload is kept only as long as its call records. */
+/**
+ * What is kept of an ended chain; its payload is kept only as long as its call records. Its call depth is not: what a
+ * call makes of it is as deep as that call.
+ */
 export interface FinishedRecord {
   readonly end: ChainEnd
   readonly attempts: readonly AttemptSummary[]
   /** Headers are null if they were too long to keep. */
-  readonly request: Omit<JobRequest, 'headers' | 'payload'> & Pick<JobChain['request'], 'headers'>
+  readonly request: Omit<JobRequest, 'headers' | 'payload' | 'callDepth'> &
+    Pick<JobChain['request'], 'headers'>
   /** The job that a replay or a retry of this chain created. */
   readonly replayedAs: number | null
   /** Whether there was no payload; false when there was one, or when a former version wrote the record. */

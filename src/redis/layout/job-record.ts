@@ -45,12 +45,13 @@ type Meta = [
   retriesEnabled?: number,
   cron?: EncodedMark | 0,
   successAssertions?: EncodedAssertions | 0,
+  callDepth?: number,
 ]
 
 /** A separate line if the request is large. */
 type Moved = [headers: Record<string, string>, successAssertions: EncodedAssertions | 0]
 
-export type EncodedMark = [cronId: number, tickMs: number, isManual?: 1]
+export type EncodedMark = [cronId: number, tickMs: number, isManual?: 0 | 1, signer?: string]
 export type EncodedAssertions = Array<[type: SuccessAssertion['type'], value: never]>
 
 /** A callback: its URL, its team and its `webhook-id`. */
@@ -59,6 +60,7 @@ export interface SystemRequest {
   readonly team: string
   readonly webhookId: string
   readonly body: string
+  readonly callDepth?: number
 }
 
 /** The request part in two pieces: one for the record, one for `p:` ('' if none). */
@@ -94,6 +96,7 @@ function metaText(
     request.retriesEnabled === null ? 0 : request.retriesEnabled ? 1 : 2,
     encodeMark(request.cron),
     assertions,
+    request.callDepth ?? 0,
   ]
   return JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))
 }
@@ -114,7 +117,8 @@ export function withoutTail(values: readonly unknown[], defaultOf: (index: numbe
  */
 export function decodeRequest(part: string): JobRequest {
   const { meta, rest } = splitRequest(part)
-  const [url, method, , callbackUrl, events, tags, timeout, delays, retries, cron] = meta as Meta
+  const [url, method, , callbackUrl, events, tags, timeout, delays, retries, cron, , callDepth = 0] =
+    meta as Meta
   const { headers, assertions, payload } = largePartsOf(meta as Meta, rest)
   const request: JobRequest = {
     url,
@@ -129,6 +133,7 @@ export function decodeRequest(part: string): JobRequest {
     retriesEnabled: retries === undefined || retries === 0 ? null : retries === 1,
     successAssertions: assertions === undefined || assertions === 0 ? null : decodeAssertions(assertions),
     cron: decodeMark(cron),
+    ...(callDepth === 0 ? {} : { callDepth }),
   }
   if (!isRequest(request)) throw new Error('a request is damaged')
   return request
@@ -143,11 +148,13 @@ function isRequest({
   tags,
   timeoutSeconds,
   retryDelays,
+  callDepth = 0,
 }: JobRequest): boolean {
   return (
     typeof url === 'string' &&
     METHODS.includes(method) &&
     [headers, tags].every(isTextMap) &&
+    isCount(callDepth) &&
     (callbackUrl === null || typeof callbackUrl === 'string') &&
     (timeoutSeconds === null || isCount(timeoutSeconds)) &&
     (retryDelays === null || (Array.isArray(retryDelays) && retryDelays.every(isCount)))
@@ -177,12 +184,15 @@ function largePartsOf(
 
 export function encodeMark(mark: CronOrigin | null): EncodedMark | 0 {
   if (mark === null) return 0
-  return mark.isManual ? [mark.cronId, mark.tickMs, 1] : [mark.cronId, mark.tickMs]
+  const { cronId, tickMs, isManual, signer } = mark
+  if (signer !== undefined) return [cronId, tickMs, isManual ? 1 : 0, signer]
+  return isManual ? [cronId, tickMs, 1] : [cronId, tickMs]
 }
 
 export function decodeMark(mark: EncodedMark | 0 | undefined): CronOrigin | null {
   if (mark === undefined || mark === 0) return null
-  return { cronId: mark[0], tickMs: mark[1], isManual: mark[2] === 1 }
+  const [cronId, tickMs, isManual, signer] = mark
+  return { cronId, tickMs, isManual: isManual === 1, ...(signer === undefined ? {} : { signer }) }
 }
 
 export function encodeAssertions(assertions: readonly SuccessAssertion[]): EncodedAssertions {
@@ -200,15 +210,16 @@ function splitRequest(part: string): { meta: unknown[]; rest: string | null } {
 }
 
 export function encodeSystemRequest(request: SystemRequest): string {
-  return `\n${JSON.stringify([request.url, request.team, request.webhookId])}\n${request.body}`
+  const { url, team, webhookId, callDepth, body } = request
+  return `\n${JSON.stringify([url, team, webhookId, ...(callDepth === undefined ? [] : [callDepth])])}\n${body}`
 }
 
 export function decodeSystemRequest(part: string): SystemRequest {
   const { meta, rest } = splitRequest(part)
-  const [url, team, webhookId] = meta as [string, string, string]
+  const [url, team, webhookId, callDepth] = meta as [string, string, string, number?]
   if ([url, team, webhookId].some((part) => typeof part !== 'string'))
     throw new Error('a callback is damaged')
-  return { url, team, webhookId, body: rest ?? '' }
+  return { url, team, webhookId, ...(callDepth === undefined ? {} : { callDepth }), body: rest ?? '' }
 }
 
 /** The record of a system job without its due time, which the step writes. */

@@ -10,7 +10,19 @@ export const TOKENS_KEY = `${KEY_PREFIX}tokens`
 export const TEAMS_KEY = `${KEY_PREFIX}teams`
 /** When tokens were last used: `["team","name"]` → Unix ms. */
 export const USED_KEY = `${KEY_PREFIX}used`
+/** Beside the tokens, in their slot: the hash of each token, also of revoked ones, with its team. */
+export const HASH_TEAMS_KEY = `${KEY_PREFIX}{${TOKENS_KEY}}:teams`
+/** The revoked hashes of a team, in order. */
+export function revokedKey(team: string): string {
+  return `${KEY_PREFIX}{${TOKENS_KEY}}:revoked:${team}`
+}
+/** Secrets of queues and crons, sealed. */
+export const SECRETS_KEY = `${KEY_PREFIX}secrets`
 export const WINDOWS_KEY = `${KEY_PREFIX}windows`
+/** Addresses that jobs may not call, as the controller finds them: `apiServer` and `pods`. */
+export const OWN_ADDRESSES_KEY = `${KEY_PREFIX}own-addresses`
+/** The uid of the namespace that each team's data belongs to. */
+export const NAMESPACES_KEY = `${KEY_PREFIX}namespaces`
 /** The sessions of a subject. @param subject a hash in base64url */
 export function sessionsKey(subject: string): string {
   return `${KEY_PREFIX}{${subject}}:session`

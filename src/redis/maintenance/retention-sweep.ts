@@ -40,7 +40,7 @@ export async function sweepRetention(engine: Engine, keys: ShardKeys): Promise<b
 /** `t` and a queue = its trash; `a` and a team = its alerts; else a queue. */
 function sweepMember(engine: Engine, keys: ShardKeys, member: string): Promise<boolean> {
   if (member.startsWith('t')) return emptyTrash(engine, keys, member.slice(1))
-  if (member.startsWith('a')) return forgetAlerts(engine, keys, member.slice(1))
+  if (member.startsWith('a')) return forgetAlerts(engine, keys, { team: member.slice(1) })
   return sweepQueue(engine, keys, member)
 }
 

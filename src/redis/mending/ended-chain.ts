@@ -1,4 +1,4 @@
-import { copyRequest, type RequestChange } from '../../domain/jobs/job-copy.ts'
+import { copyRequest, deepened, type RequestChange } from '../../domain/jobs/job-copy.ts'
 import type { AttemptSummary, JobChain, JobRequest } from '../../domain/jobs/job.ts'
 import type { RemadeJob } from '../../ports/jobs.ts'
 import { readChain, unlessDamaged } from '../chains/chain-reader.ts'
@@ -15,7 +15,7 @@ type Refusal = Exclude<RemadeJob, { status: 'made' }>
 export async function readForReplay(
   engine: Engine,
   queue: KnownQueue,
-  { jobId, change }: { readonly jobId: number; readonly change: RequestChange },
+  { jobId, ...wanted }: { readonly jobId: number } & Wanted,
 ): Promise<Remaking | Refusal> {
   const rootId = engine.jobIds.rootOf(jobId)
   const letter = await readDeadLetter(engine, queue, rootId)
@@ -23,7 +23,13 @@ export async function readForReplay(
     const chain = await readChain(engine, queue, rootId)
     return chain === null ? { status: 'not_found' } : (whyNoneMade(chain) ?? { status: 'not_dead_lettered' })
   }
-  return remakingOf(rootId, letter, change)
+  return remakingOf(rootId, letter, wanted)
+}
+
+/** How the new job differs; it is of this call depth at least. */
+interface Wanted {
+  readonly change: RequestChange
+  readonly callDepth: number
 }
 
 /** What of a dead letter is needed to make a new job of it. */
@@ -35,10 +41,10 @@ export interface Letter {
 export function remakingOf(
   rootId: number,
   { attempts, request }: Letter,
-  change: RequestChange = {},
+  { change, callDepth }: Wanted,
 ): Remaking {
-  const isChanged = Object.keys(change).length > 0
-  const changed = { ...request, ...change }
+  const changed = deepened({ ...request, ...change }, callDepth)
+  const isChanged = Object.keys(change).length > 0 || changed.callDepth !== request.callDepth
   return {
     ...{ rootId, before: null },
     finished: { end: 'dead_lettered', attempts, request, hadNoPayload: request.payload === null },
@@ -51,11 +57,11 @@ export function remakingOf(
 export async function readForRetry(
   engine: Engine,
   queue: KnownQueue,
-  jobId: number,
+  { jobId, callDepth }: { readonly jobId: number; readonly callDepth: number },
 ): Promise<Remaking | Refusal> {
   const rootId = engine.jobIds.rootOf(jobId)
   const k = queue.keys.queue(queue.localId)
-  const letter = await readForReplay(engine, queue, { jobId, change: {} })
+  const letter = await readForReplay(engine, queue, { jobId, change: {}, callDepth })
   if (!('status' in letter) || letter.status !== 'not_dead_lettered') return letter
   // Read before the chain: a summary that is written in between is not found to be the one before.
   const before = await engine.runner.read((redis) => redis.hget(k.summaries, String(rootId)))
@@ -69,7 +75,7 @@ export async function readForRetry(
     return { status: 'not_ended', jobId: jobIds.idOf(queue.keys.shard, jobIds.seqOf(rootId), attempt) }
   }
   if (chain.end === 'success') return { status: 'not_failed' }
-  const copy = copyRequest(chain, {})
+  const copy = copyRequest(chain, {}, callDepth)
   if (copy.status === 'not_kept') return copy
   return {
     ...{ rootId, before, finished: decodeFinished(before), request: copy.request },

@@ -1,6 +1,6 @@
 #!lua flags=no-writes
 -- count_queues: counts the jobs of many queues, and says since when the oldest ready one of each is due, and when and why a
--- failure was last raised for it.
+-- chain of it last failed for good.
 -- Answer {now, then for each queue: ready or -1 (no such queue), records, in flight, dead letters, due or '', failure or ''…}
 local call = redis.call
 --#include lib/record

@@ -4,7 +4,7 @@ import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import type { LoginCodes, LoginGrant } from '../../ports/access/login-codes.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
-import { SecretBox } from '../control/secret-box.ts'
+import { SecretBox } from '../sealing/secret-box.ts'
 import { loginCodeKey } from '../layout/keys.ts'
 
 export const CREATE_CODE = step('create_code', import.meta.url, {
@@ -25,7 +25,7 @@ export function createLoginCodes({ runner }: Pick<Engine, 'runner'>): LoginCodes
       const { loginCode, box } = placeOf(code)
       const call = CREATE_CODE.with({
         loginCode,
-        sealed: box.seal(JSON.stringify(grant)),
+        sealed: box.seal(JSON.stringify(grant), 'login code'),
         lifeMs: LOGIN_CODE_MS,
       })
       return { code, endMs: Number(await runner.run(call, STORE_DEADLINE_MS)) }
@@ -56,7 +56,7 @@ function placeOf(code: string): { loginCode: string; box: SecretBox } {
 /** null = damaged. */
 function open(box: SecretBox, sealed: string): LoginGrant | null {
   try {
-    return JSON.parse(box.open(sealed)) as LoginGrant
+    return JSON.parse(box.open(sealed, 'login code')) as LoginGrant
   } catch {
     return null
   }

@@ -11,7 +11,7 @@ import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import type { SessionStore } from '../../ports/access/session-store.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
-import { SecretBox } from '../control/secret-box.ts'
+import { SecretBox } from '../sealing/secret-box.ts'
 import { sessionsKey } from '../layout/keys.ts'
 
 export const OPEN_SESSION = step('open_session', import.meta.url, {
@@ -45,7 +45,7 @@ export function createSessionStore({ runner }: Pick<Engine, 'runner'>): SessionS
       const id = `${subjectHash(subject)}.${randomBytes(SECRET_BYTES).toString('base64url')}`
       const place = placeOf(id)
       if (place === null) throw new Error('a new session has a valid id')
-      const sealed = place.box.seal(JSON.stringify([subject, credential, openedFor]))
+      const sealed = place.box.seal(JSON.stringify([subject, credential, openedFor]), 'session')
       const bounds = {
         idleMs: SESSION_IDLE_MS,
         lifeMs: SESSION_MAX_MS,
@@ -104,7 +104,7 @@ function sessionOf([created, idleEnd, ends, sealed = '']: readonly string[], box
 /** null = damaged, or too old. */
 function open(box: SecretBox, sealed: string): Sealed | null {
   try {
-    const opened = JSON.parse(box.open(sealed)) as Sealed
+    const opened = JSON.parse(box.open(sealed, 'session')) as Sealed
     // A session of an older version does not say what it was opened for: it has ended.
     return typeof opened[2] === 'string' ? opened : null
   } catch {

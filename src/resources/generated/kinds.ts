@@ -45,11 +45,29 @@ export interface ApiTokenSpec {
  * A condition in the form of Kubernetes.
  */
 export interface Condition {
+  /**
+   * Which of them.
+   */
   readonly type: string
+  /**
+   * Whether it is true; Unknown while Redis cannot be written to.
+   */
   readonly status: 'True' | 'False' | 'Unknown'
+  /**
+   * The metadata.generation that it is about.
+   */
   readonly observedGeneration?: number
+  /**
+   * When status last changed.
+   */
   readonly lastTransitionTime: string
+  /**
+   * Why, in one word that stays the same between versions.
+   */
   readonly reason: string
+  /**
+   * Why, in words.
+   */
   readonly message: string
 }
 /**
@@ -60,19 +78,62 @@ export interface ApiTokenStatus {
    * The metadata.generation that the status describes; -1 = none yet.
    */
   readonly observedGeneration?: number
+  /**
+   * What is true of it: Ready (the API takes the token), Stalled (the spec has to change), Reconciling (tried again by itself).
+   */
   readonly conditions?: readonly Condition[]
 }
 /**
  * One header.
  */
 export interface HeaderSpec {
+  /**
+   * Its name; upper and lower case are the same.
+   */
   readonly name: string
-  readonly value: string
+  /**
+   * Its value.
+   */
+  readonly value?: string
+  /**
+   * Where the value is; only executors get to know it.
+   */
+  readonly valueFrom?: {
+    /**
+     * One value of a Secret in the same namespace, of type punctual.dev/header-secret or with the label punctual.dev/secret=header.
+     */
+    readonly secretKeyRef: {
+      /**
+       * Name of a Secret in the same namespace.
+       */
+      readonly name: string
+      /**
+       * Key in that Secret.
+       */
+      readonly key: string
+    }
+  }
+}
+/**
+ * One value of a Secret in the same namespace.
+ */
+export interface SecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   */
+  readonly name: string
+  /**
+   * Key in that Secret.
+   */
+  readonly key: string
 }
 /**
  * A condition on the response.
  */
 export interface AssertionSpec {
+  /**
+   * What is compared. StatusCodeEquals outside 200 to 299 can never hold.
+   */
   readonly type: 'StatusCodeEquals' | 'BodyContains' | 'ResponseTimeUnderMs'
   /**
    * A number, or for BodyContains a text.
@@ -140,6 +201,15 @@ export interface HttpCronSpec {
    */
   readonly queue?: string
   /**
+   * Signatures of the calls of this cron alone; its callbacks have those of the team.
+   */
+  readonly signing: {
+    /**
+     * Signing secrets in place of the team's, newest first; two during a rotation. None means the team's.
+     */
+    readonly secretRefs: readonly SecretRef[]
+  }
+  /**
    * Timeout of the whole call, from DNS to the last byte of the body.
    */
   readonly timeoutSeconds: number
@@ -185,7 +255,7 @@ export interface HttpCronStatus {
    */
   readonly consecutiveFailures?: number
   /**
-   * The newest run that failed after a failure alert was raised for the cron; absent without one.
+   * The newest run that failed; absent before the first, and kept when later runs succeed.
    */
   readonly lastFailure?: {
     /**
@@ -197,6 +267,9 @@ export interface HttpCronStatus {
      */
     readonly reason: string
   }
+  /**
+   * What is true of it: Ready (the settings are applied), Scheduled (it ticks), Failing (its runs fail, as many in a row as alertThreshold says), CanSucceed (False where an assertion can never hold), QueueFound (whether the queue that it names exists), Stalled (the spec has to change), Reconciling (tried again by itself).
+   */
   readonly conditions?: readonly Condition[]
 }
 /**
@@ -215,6 +288,15 @@ export interface HttpQueueSpec {
    * true refuses new jobs; what the queue has runs off, with retries and callbacks.
    */
   readonly draining: boolean
+  /**
+   * Signatures of the calls of this queue alone; its callbacks have those of the team.
+   */
+  readonly signing: {
+    /**
+     * Signing secrets in place of the team's, newest first; two during a rotation. None means the team's.
+     */
+    readonly secretRefs: readonly SecretRef[]
+  }
   /**
    * Timeout of the whole call, from DNS to the last byte of the body.
    */
@@ -291,11 +373,11 @@ export interface HttpQueueStatus {
    */
   readonly oldestReadyTime?: string
   /**
-   * The newest failure alert of the queue; absent without one.
+   * The newest job that failed for good, as dead letters have; absent before the first.
    */
   readonly lastFailure?: {
     /**
-     * When it was raised, within a minute.
+     * When it failed, within a minute.
      */
     readonly time: string
     /**
@@ -303,12 +385,18 @@ export interface HttpQueueStatus {
      */
     readonly reason: string
   }
+  /**
+   * What is true of it: Ready (the settings are applied), Dispatching (jobs are started), Draining (new jobs are refused), Failing (jobs failed for good of late; with alertsEnabled), CanSucceed (False where an assertion can never hold), JobsLost (Redis lost data of late), Stalled (the spec has to change), Reconciling (tried again by itself).
+   */
   readonly conditions?: readonly Condition[]
 }
 /**
  * One queue or cron. Without it, all of the namespace.
  */
 export interface ResourceRef {
+  /**
+   * The kind of what the window is for.
+   */
   readonly kind: 'HttpQueue' | 'HttpCron'
   /**
    * The queue name of a queue, metadata.name of a cron.
@@ -382,20 +470,10 @@ export interface MaintenanceWindowStatus {
    * When it becomes active next; absent when it never does again.
    */
   readonly nextStartTime?: string
+  /**
+   * What is true of it: Ready (it is in force whenever it is active), ResourceFound (whether the queue or cron that it names exists), Stalled (the spec has to change), Reconciling (tried again by itself).
+   */
   readonly conditions?: readonly Condition[]
-}
-/**
- * One value of a Secret in the same namespace.
- */
-export interface SecretRef {
-  /**
-   * Name of a Secret in the same namespace.
-   */
-  readonly name: string
-  /**
-   * Key in that Secret.
-   */
-  readonly key: string
 }
 /**
  * One person.
@@ -442,11 +520,39 @@ export interface TeamSettingsSpec {
     readonly secretRefs: readonly SecretRef[]
   }
   /**
+   * Values of headers that pushed jobs name; they lie in Secrets, which only executors open.
+   *
+   * Items: One value, and where it may go.
+   */
+  readonly headerSecrets: {
+    /**
+     * Its name in the header_secrets of a push.
+     */
+    readonly name: string
+    /**
+     * One value of a Secret in the same namespace, of type punctual.dev/header-secret or with the label punctual.dev/secret=header.
+     */
+    readonly secretKeyRef: {
+      /**
+       * Name of a Secret in the same namespace.
+       */
+      readonly name: string
+      /**
+       * Key in that Secret.
+       */
+      readonly key: string
+    }
+    /**
+     * The hosts that it may be sent to: api.example.com, or those below a name as in *.example.com. By HTTPS at port 443 alone, unless an entry has a port (:8080).
+     */
+    readonly hosts: readonly string[]
+  }[]
+  /**
    * What the team's jobs may call in addition to public addresses.
    */
   readonly egress: {
     /**
-     * CIDR blocks (10.0.0.0/8) and host suffixes (svc.cluster.local).
+     * CIDR blocks (10.0.0.0/8) and host suffixes (svc.cluster.local), each with a port (:443) if need be; a host suffix also at fixed addresses (partner.example=203.0.113.0/24:443).
      */
     readonly allow: readonly string[]
   }
@@ -479,6 +585,10 @@ export interface TeamSettingsSpec {
      */
     readonly jobsPerMonth?: number
   }
+  /**
+   * Whether the API and the dashboard may edit queues, crons, windows and signing secrets that somebody has applied. ReadOnly refuses it and says who manages them; absent = as the installation says (Editable unless changed). What a push or the API has made can always be edited. Without effect in a folder of manifests.
+   */
+  readonly appliedResources?: 'Editable' | 'ReadOnly'
   /**
    * The people of the team, who get the mails of its Email channels.
    */
@@ -559,5 +669,8 @@ export interface TeamSettingsStatus {
      */
     readonly callsInFlight: number
   }
+  /**
+   * What is true of it: Ready (the settings are applied), NotificationsReady (all channels can be used), HeaderSecretsReady (all header secrets can be sent), PushedQueues (pushes have made too many queues), Stalled (the spec has to change), Reconciling (tried again by itself).
+   */
   readonly conditions?: readonly Condition[]
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { DEFAULT_CRON_SETTINGS, type CronSettings } from '../../domain/crons/cron.ts'
+import type { SecretPlace } from '../../domain/access/signing-secret.ts'
 import { specOfCronSettings } from '../cron-spec.ts'
+import { specOfSigningRefs } from '../secret-refs.ts'
 import { changedSettings, editSpec, newManifest } from './manifest-text.ts'
 import { slugOf } from './slug.ts'
 
@@ -31,11 +33,16 @@ export function newCronSpec(settings: CronSettings): Readonly<Record<string, unk
 
 /**
  * A manifest of one cron.
- * @param name `metadata.name`
- * @param namespace null = the team of the folder
+ * @param place.name `metadata.name`
+ * @param place.namespace null = the team of the folder
+ * @param signing where its own signing secrets lie, newest first
  */
-export function newCronManifest(name: string, namespace: string | null, settings: CronSettings): string {
-  return newManifest('HttpCron', { name, namespace }, newCronSpec(settings))
+export function newCronManifest(
+  place: { readonly name: string; readonly namespace: string | null },
+  settings: CronSettings,
+  signing: readonly SecretPlace[] = [],
+): string {
+  return newManifest('HttpCron', place, { ...newCronSpec(settings), ...specOfSigningRefs(signing) })
 }
 
 /** Changes settings of one cron, as `editSpec` does. */

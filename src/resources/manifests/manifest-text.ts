@@ -32,12 +32,13 @@ export function newManifest(
  */
 export function newSecretManifest(
   { name, namespace }: { readonly name: string; readonly namespace: string | null },
-  values: Readonly<Record<string, string>>,
+  { type, values }: { readonly type: string; readonly values: Readonly<Record<string, string>> },
 ): string {
   return new Document({
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name, ...(namespace === null ? {} : { namespace }) },
+    type,
     stringData: values,
   }).toString(STYLE)
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { SecretPlace } from '../../domain/access/signing-secret.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import { specOfSigningRefs } from '../secret-refs.ts'
 import { editSpec, newManifest } from './manifest-text.ts'
 import { ORIGIN_LABEL, PUSH_ORIGIN } from '../queue-owner.ts'
 import { newQueueSpec, specOfSettings } from '../queue-spec.ts'
@@ -31,12 +33,15 @@ export function pushedQueueResource(
 /**
  * A manifest of one queue, without default settings.
  * @param place.namespace null = the team of the folder
+ * @param signing where its own signing secrets lie, newest first
  */
 export function newQueueManifest(
   place: { readonly name: string; readonly namespace: string | null },
   queue: { readonly name: string; readonly settings: QueueSettings },
+  signing: readonly SecretPlace[] = [],
 ): string {
-  return newManifest('HttpQueue', place, newQueueSpec(queue.name, queue.settings))
+  const spec = { ...newQueueSpec(queue.name, queue.settings), ...specOfSigningRefs(signing) }
+  return newManifest('HttpQueue', place, spec)
 }
 
 /** Changes settings of one queue, as `editSpec` does. */

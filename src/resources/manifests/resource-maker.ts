@@ -10,6 +10,7 @@ import type {
 } from '../generated/kinds.ts'
 import { cronProblemsOf, settingsOfCronSpec } from '../cron-spec.ts'
 import { settingsOfSpec } from '../queue-spec.ts'
+import { headerSecretPlansOf, signingRefsOf } from '../secret-refs.ts'
 import { API_VERSION, identityOf, type Resource } from '../resource.ts'
 import { secretDataOf } from '../secret-data.ts'
 import { channelPlansOf, membersOf } from '../team-channels.ts'
@@ -49,7 +50,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
     crd: 'httpqueues.punctual.dev.yaml',
     make: (head, spec) => {
       const { queueName = head.name } = spec as HttpQueueSpec
-      return { kind: 'HttpQueue', ...head, queueName, settings: settingsOfSpec(spec as HttpQueueSpec) }
+      return {
+        ...{ kind: 'HttpQueue', ...head, queueName, settings: settingsOfSpec(spec as HttpQueueSpec) },
+        signingSecretRefs: signingRefsOf(spec as HttpQueueSpec),
+      }
     },
   },
   HttpCron: {
@@ -59,6 +63,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
       kind: 'HttpCron',
       ...head,
       settings: settingsOfCronSpec(head.name, spec as HttpCronSpec),
+      signingSecretRefs: signingRefsOf(spec as HttpCronSpec),
     }),
   },
   MaintenanceWindow: {
@@ -80,6 +85,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         name: 'team',
         egressAllow: egress.allow,
         signingSecretRefs: signing.secretRefs,
+        headerSecrets: headerSecretPlansOf(spec as TeamSettingsSpec),
         quotas: quotasOf(quotas),
         channels: channelPlansOf(spec as TeamSettingsSpec),
         members: membersOf(spec as TeamSettingsSpec),
@@ -152,8 +158,20 @@ function readHead(
 
 function makeSecret(fields: Fields, head: Head): Made {
   const { data, problems } = secretDataOf(fields)
+  const { labels } = fields.metadata as { readonly labels?: Readonly<Record<string, string>> | null }
   if (problems.length > 0) return { problems }
-  return { made: { resource: { kind: 'Secret', ...head, data }, checked: null } }
+  return {
+    made: {
+      resource: {
+        kind: 'Secret',
+        ...head,
+        data,
+        type: typeof fields.type === 'string' ? fields.type : '',
+        labels: labels ?? {},
+      },
+      checked: null,
+    },
+  }
 }
 
 /** Ignores what only Kubernetes uses: status, and labels, uid and so on in metadata. */

@@ -16,19 +16,25 @@ class CidrBlock {
  * that calls another one, which would work in a cluster only.
  */
 export function createCelEnvironment(): Environment {
-  return new Environment()
-    .registerVariable('self', 'dyn')
-    .registerVariable('oldSelf', 'dyn')
-    .registerType('net.CIDR', { ctor: CidrBlock, fields: {} })
-    .registerFunction('isIP(string): bool', (text: string) => readAddress(text) !== null)
-    .registerFunction('isCIDR(string): bool', (text: string) => readBlock(text) !== null)
-    .registerFunction('cidr(string): net.CIDR', (text: string) => {
-      const block = readBlock(text)
-      if (block === null) throw new Error(`not a CIDR block: ${text}`)
-      return block
-    })
-    .registerFunction('net.CIDR.masked(): net.CIDR', masked)
-    .registerOperator('net.CIDR == net.CIDR', isSameBlock)
+  return (
+    new Environment()
+      .registerVariable('self', 'dyn')
+      .registerVariable('oldSelf', 'dyn')
+      .registerType('net.CIDR', { ctor: CidrBlock, fields: {} })
+      .registerFunction('isIP(string): bool', (text: string) => readAddress(text) !== null)
+      .registerFunction('isCIDR(string): bool', (text: string) => readBlock(text) !== null)
+      .registerFunction('cidr(string): net.CIDR', (text: string) => {
+        const block = readBlock(text)
+        if (block === null) throw new Error(`not a CIDR block: ${text}`)
+        return block
+      })
+      // RE2 of the API server and JavaScript agree on the patterns of our rules.
+      .registerFunction('string.find(string): string', (text: string, pattern: string) => {
+        return new RegExp(pattern).exec(text)?.[0] ?? ''
+      })
+      .registerFunction('net.CIDR.masked(): net.CIDR', masked)
+      .registerOperator('net.CIDR == net.CIDR', isSameBlock)
+  )
 }
 
 /** Kubernetes accepts neither zones nor IPv4-mapped IPv6 addresses. */

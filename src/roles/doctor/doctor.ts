@@ -7,24 +7,30 @@ import { checkInstallation } from '../../redis/checks/installation-check.ts'
 import { checkLeases } from '../../redis/checks/lease-check.ts'
 import { checkRedis } from '../../redis/checks/redis-check.ts'
 import { checkSecrets } from '../../redis/checks/secrets-check.ts'
+import { checkTokens } from '../../redis/checks/tokens-check.ts'
 import type { CheckResult } from '../../ports/health.ts'
 import { connectRedis, type RedisConnection } from '../../redis/client/connection.ts'
 import { createEngine, type Engine } from '../../redis/client/engine.ts'
 import { loadScripts } from '../../redis/steps.ts'
 import { createStepRunner } from '../../redis/client/step-runner.ts'
-import { SecretBox } from '../../redis/control/secret-box.ts'
+import type { CheckName } from '../../settings/check-names.ts'
 import type { DoctorSettings } from '../../settings/role-settings.ts'
 import { readDataFolder } from '../../standalone/data-folder.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
+import { secretBoxOf } from '../parts/engine-part.ts'
+import { placeOf } from '../parts/store.ts'
 import { VERSION } from '../startup/version.ts'
 import { createProgress, type Terminal } from './progress.ts'
 import { reportOf, textOf, type CheckReport, type HealthReport } from './health-report.ts'
 
 const COMMAND_TIMEOUT_MS = 10_000
+
 export interface DoctorOutput {
   readonly isJson: boolean
+  /** The one check to make; null = all of them. */
+  readonly only: CheckName | null
   /** The report. */
   readonly stdout: Terminal
   /** Progress, on a terminal only. */
@@ -38,14 +44,13 @@ export interface DoctorOutput {
 export async function runDoctor(settings: DoctorSettings, output: DoctorOutput): Promise<boolean> {
   const access = findAccess(settings)
   const connection = await connectRedis({
-    url: access.redisUrl,
-    redisCa: settings.redisCa,
+    ...placeOf({ ...settings, redisUrl: access.redisUrl }),
     name: 'punctual-doctor',
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     logger: createLogger({ level: 'silent', format: 'json' }),
   })
   const checks: CheckReport[] = []
-  const add = (name: string, result: CheckResult): void => {
+  const add = (name: CheckName, result: CheckResult): void => {
     const report = reportOf(name, result)
     checks.push(report)
     if (!output.isJson) output.stdout.write(textOf(report))
@@ -71,23 +76,29 @@ interface CheckContext {
   readonly settings: DoctorSettings
   readonly secretsKey: KeyObject
   readonly output: DoctorOutput
-  add(name: string, result: CheckResult): void
+  add(name: CheckName, result: CheckResult): void
 }
 
 async function runChecks(connection: RedisConnection, context: CheckContext): Promise<void> {
-  const { add, settings, output } = context
-  add('redis', await checkRedis(connection))
+  const { settings, output } = context
+  const isAsked = (name: CheckName): boolean => output.only === null || output.only === name
+  const add = async (name: CheckName, look: () => Promise<CheckResult>): Promise<void> => {
+    if (isAsked(name)) context.add(name, await look())
+  }
+  await add('redis', () => checkRedis(connection))
   const { found, ...installation } = await checkInstallation(connection, settings.shards)
-  add('installation', installation)
   // Without an installation of our version there is nothing more to read.
+  if (found === null || isAsked('installation')) context.add('installation', installation)
   if (found === null) return
   const engine = openEngine(connection, found)
-  add('secrets', await checkSecrets(engine, new SecretBox(context.secretsKey)))
-  add('clock', await checkClock(engine, systemClock))
-  add('leases', await checkLeases(engine))
+  const box = secretBoxOf({ ...settings, secretsKey: context.secretsKey })
+  await add('secrets', () => checkSecrets(engine, box))
+  await add('tokens', () => checkTokens(engine))
+  await add('clock', () => checkClock(engine, systemClock))
+  await add('leases', () => checkLeases(engine))
   const progress = createProgress(output.stderr, { shards: found.shards, clock: systemClock })
   try {
-    add('data', await checkData(engine, { clock: systemClock, onProgress: progress.show }))
+    await add('data', () => checkData(engine, { clock: systemClock, onProgress: progress.show }))
   } finally {
     progress.clear()
   }

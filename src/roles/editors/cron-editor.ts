@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { withKeptHeaders } from '../../domain/access/masking.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
 import {
@@ -66,7 +67,8 @@ export function createCronEditor(
         const cron = await crons.get(team, cronId)
         if (cron === null) return null
         check?.(cron.settings)
-        return write(team, cron.name, { current: cron.settings, change })
+        const { settings: current } = cron
+        return write(team, cron.name, { current, change: withKeptHeaders(change, current) })
       }),
     remove: (team, cronId) =>
       mutex(async () => {

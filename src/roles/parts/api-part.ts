@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { RequestListener } from 'node:http'
 import { ApiServer } from '../../api/api-server.ts'
+import { CertificateFiles } from '../../api/certificate-files.ts'
 import { type ApiParts, createApi } from '../../api/create-api.ts'
 import { EventStreams, STREAMS_MAX } from '../../api/events/event-streams.ts'
 import { readBuiltDashboard } from '../../api/dashboard/built-dashboard.ts'
@@ -20,7 +22,8 @@ import { LeasedRates } from '../../redis/access/leased-rates.ts'
 import { takeRate } from '../../redis/access/take-rate.ts'
 import { LastUses } from '../../redis/access/last-uses.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
-import type { SecretBox } from '../../redis/control/secret-box.ts'
+import { createSigningSecretRefs } from '../../redis/control/own-secrets-compiler.ts'
+import { openCursorBox } from '../../redis/access/cursor-box.ts'
 import { createQueueStats } from '../../redis/queues/queue-stats.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createBulkStore } from '../../redis/bulk/bulk-store.ts'
@@ -37,7 +40,7 @@ import { createSessionStore } from '../../redis/sessions/session-store.ts'
 import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
 import { createWaitExplainer } from '../../redis/waiting/wait-explainer.ts'
 import { createStatisticsReader } from '../../redis/statistics/statistics-reader.ts'
-import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
+import { quotasOfSettings, type QuotaSettings } from '../../settings/tables/quota-table.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { createTokenStore } from '../editors/token-store.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
@@ -56,12 +59,14 @@ interface ApiPartSettings extends QuotaSettings {
   readonly intakeBytes: number
   readonly dashboard: 'on' | 'off'
   readonly basePath: string
+  /** Standalone has none. */
+  readonly tlsCert?: string | null
+  readonly tlsKey?: string | null
 }
 
 interface ApiPartOptions {
   settings: ApiPartSettings
   store: Store
-  box: SecretBox
   queues: QueueStore
   editor: QueueEditor
   /** Absent where there are no resources. */
@@ -110,6 +115,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     deliveries: createDeliveryReader(engine, compiled),
     ...{ queues: options.queues, queueStats: createQueueStats(engine) },
     ...{ editor: options.editor, managed: options.managed ?? NOTHING_MANAGED },
+    signingRefs: createSigningSecretRefs(engine),
     windows: options.windows,
     windowEditor: options.windowEditor,
     ...explaining(engine, options.windows, quotasOf),
@@ -126,14 +132,13 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
     channelHealth: createChannelHealthReader(engine),
     egress: options.egress,
-    ...{ jobIds: engine.jobIds, cursorBox: options.box.boxFor('cursors') },
+    ...{ jobIds: engine.jobIds, cursorBox: await openCursorBox(options.store.connection) },
     clock: systemClock,
     logger: options.logger,
     intakeBytesMax: settings.intakeBytes,
     ...{ events, ...placed(options) },
   })
-  const parts = { listener, clock: systemClock, logger: options.logger }
-  const server = new ApiServer({ ...parts, connectionsMax: settings.maxConnections })
+  const server = openServer(options, listener)
   options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS, options.shutdownDelayMs))
   // The last to be registered ends first: pages go elsewhere while this API still serves.
   options.lifecycle.onStop('streams of events', () => events.close())
@@ -144,6 +149,18 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     const place = { host: settings.host, port: settings.port, variable: 'PUNCTUAL_PORT' }
     throw new StartupError(listenFailure(error as NodeJS.ErrnoException, place), { cause: error })
   }
+}
+
+/** Speaks HTTPS where there is a certificate, and follows its files. */
+function openServer({ settings, logger, lifecycle }: ApiPartOptions, listener: RequestListener): ApiServer {
+  const { tlsCert: certFile = null, tlsKey: keyFile = null, maxConnections: connectionsMax } = settings
+  const parts = { listener, clock: systemClock, logger, connectionsMax }
+  if (certFile === null || keyFile === null) return new ApiServer(parts)
+  const files = new CertificateFiles({ certFile, keyFile, clock: systemClock, logger })
+  const server = new ApiServer({ ...parts, certificate: files.read() })
+  files.follow((certificate) => server.useCertificate(certificate))
+  lifecycle.onStop('certificate', () => files.stop())
+  return server
 }
 
 /** What is where, beside the API. Where the dashboard is not built, its paths say how to do it. */

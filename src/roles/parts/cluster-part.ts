@@ -1,13 +1,20 @@
+import { Registry } from 'prom-client'
 import { StartupError } from '../../domain/errors.ts'
 import type { ClusterConfig } from '../../kubernetes/client/cluster-config.ts'
 import { inClusterConfig } from '../../kubernetes/client/in-cluster-config.ts'
 import { createTransport, type Transport } from '../../kubernetes/client/transport.ts'
 import type { ClusterMetrics } from '../../ports/metrics.ts'
 import type { KubeObject, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
+import { BY_PLACE, SelectedInformer } from '../../kubernetes/informer/selected-informer.ts'
+import {
+  SelectedNamespaces,
+  type SelectedNamespacesOptions,
+} from '../../kubernetes/informer/selected-namespaces.ts'
 import { SharedInformer } from '../../kubernetes/informer/shared-informer.ts'
 import { ApiResourceWriter } from '../../kubernetes/resources/resource-writer.ts'
 import type { ResourceKind } from '../../kubernetes/client/resource-path.ts'
 import { readPodPlace } from '../../settings/pod-place.ts'
+import type { ApiSettings } from '../../settings/role-settings.ts'
 import { createClusterMetrics } from '../../telemetry/cluster-metrics.ts'
 import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
@@ -18,7 +25,11 @@ import { VERSION } from '../startup/version.ts'
 /** The Kubernetes API of the cluster that this process runs in, or that KUBECONFIG names. */
 export interface Cluster {
   readonly transport: Transport
-  /** A kind with a live copy, which begins at once and ends with the lifecycle. */
+  /** Whether this installation serves a namespace. With a selector it throws ResourceApiError until all are known. */
+  isWatched(namespace: string): boolean
+  /** Calls the listener when a namespace begins to match the selector. @returns unsubscribes */
+  onJoin(listener: () => void): () => void
+  /** A kind with a live copy of its objects in the namespaces, which begins at once and ends with the lifecycle. */
   openKind<T extends KubeObject>(
     kind: ResourceKind,
     indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
@@ -31,22 +42,42 @@ export interface Cluster {
 
 export interface OpenKind<T extends KubeObject> {
   readonly informer: Informer<T>
+  /** What changes in the API server; of the informer, objects also come and go with their namespace. */
+  readonly changes: Pick<Informer<T>, 'isSynced' | 'onChange'>
   readonly writer: ResourceWriter<T>
   readonly check: ReadinessCheck
 }
 
 export interface ClusterOptions {
-  /** To look at; null = all. */
-  readonly namespaces: readonly string[] | null
+  /** The namespaces to look at; neither list nor selector = all. */
+  readonly namespaces: NamespaceScope
   /** Who the fields that this role writes belong to. */
   readonly fieldManager: string
 }
 
+type NamespaceScope = Pick<ApiSettings, 'podNamespace' | 'watchNamespaces' | 'namespaceSelector'>
+
+/** For a program that ends by itself, and whose metrics nobody reads. To be closed. */
+export async function openBriefTransport(): Promise<Transport> {
+  return createTransport({
+    config: await findCluster(),
+    clock: systemClock,
+    metrics: createClusterMetrics(new Registry(), systemClock),
+    userAgent: `punctual/${VERSION}`,
+  })
+}
+
+interface ClusterContext {
+  readonly telemetry: Telemetry
+  readonly lifecycle: Lifecycle
+}
+
 /** @throws StartupError when no cluster is named */
 export async function openCluster(
-  { namespaces, fieldManager }: ClusterOptions,
-  { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
+  { namespaces: scope, fieldManager }: ClusterOptions,
+  { telemetry, lifecycle }: ClusterContext,
 ): Promise<Cluster> {
+  const { logger } = telemetry
   const metrics: ClusterMetrics = createClusterMetrics(telemetry.registry, systemClock)
   const transport = createTransport({
     config: await findCluster(),
@@ -55,19 +86,29 @@ export async function openCluster(
     userAgent: `punctual/${VERSION}`,
   })
   lifecycle.onStop('Kubernetes connections', () => transport.close())
+  const shared = { transport, clock: systemClock, logger, metrics, random: Math.random }
+  const selected = startNamespaces(scope, shared, lifecycle)
+  const watched = scope.watchNamespaces === null ? null : new Set(scope.watchNamespaces)
   return {
     transport,
+    isWatched: (namespace) => selected?.has(namespace) ?? watched?.has(namespace) ?? true,
+    onJoin: (listener) =>
+      selected?.onChange((_namespace, isSelected) => isSelected && listener()) ?? (() => undefined),
     openWriter: (kind) => new ApiResourceWriter({ transport, kind, fieldManager }),
     openKind: <T extends KubeObject>(
       kind: ResourceKind,
       indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
       transform?: (object: KubeObject) => KubeObject,
     ) => {
-      const { logger } = telemetry
-      const shared = { transport, clock: systemClock, logger, metrics, random: Math.random }
-      const informer = new SharedInformer<T>({ ...shared, kind, namespaces, indexes, transform })
-      lifecycle.onStop(`${kind.plural} informer`, () => informer.stop())
-      informer.start()
+      const ofAll = { [BY_PLACE]: ({ metadata }: T) => [metadata.namespace] }
+      const all = new SharedInformer<T>({
+        ...{ ...shared, kind, transform, namespaces: scope.watchNamespaces },
+        indexes: selected === null ? indexes : ofAll,
+      })
+      const informer =
+        selected === null ? all : new SelectedInformer<T>({ all, namespaces: selected, indexes, logger })
+      lifecycle.onStop(`${kind.plural} informer`, () => all.stop())
+      all.start()
       const check = { name: kind.plural, failure: () => (informer.isSynced() ? null : 'not listed yet') }
       const writer = new ApiResourceWriter<T>({
         transport,
@@ -75,9 +116,28 @@ export async function openCluster(
         fieldManager,
         known: (key) => informer.get(key),
       })
-      return { informer, writer, check }
+      const changes: OpenKind<T>['changes'] = {
+        isSynced: () => informer.isSynced(),
+        onChange: (listener) => all.onChange(listener),
+      }
+      return { informer, changes, writer, check }
     },
   }
+}
+
+/** null without a selector. */
+function startNamespaces(
+  { podNamespace, namespaceSelector }: NamespaceScope,
+  shared: Omit<SelectedNamespacesOptions, 'labelSelector' | 'ownNamespace'>,
+  lifecycle: Lifecycle,
+): SelectedNamespaces | null {
+  if (namespaceSelector === null) return null
+  const selected = new SelectedNamespaces({
+    ...{ ...shared, labelSelector: namespaceSelector, ownNamespace: podNamespace ?? '' },
+  })
+  lifecycle.onStop('namespaces informer', () => selected.stop())
+  selected.start()
+  return selected
 }
 
 /** Only a kubeconfig needs `@kubernetes/client-node`, which the container image leaves out (docs/adr/0010). */

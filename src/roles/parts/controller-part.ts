@@ -9,15 +9,17 @@ import type {
 } from '../../controller/kinds.ts'
 import { createManager, type Manager } from '../../controller/manager.ts'
 import { tokenKeysOf } from '../../controller/teams/token-reconciler.ts'
+import { createOwnAddressReader } from '../../kubernetes/fleet/own-address-reader.ts'
 import { createEngineRecord } from '../../kubernetes/resources/engine-record.ts'
 import { leaderOnlyWriter } from '../../kubernetes/leader-election/leader-only-writer.ts'
 import { ReconcileLoop } from '../../kubernetes/workqueue/reconcile-loop.ts'
+import { createNamespaceReader } from '../../kubernetes/resources/namespace-reader.ts'
 import { createSecretReader } from '../../kubernetes/resources/secret-reader.ts'
 import type { EventRecorder, KubeObject, Leadership } from '../../ports/kubernetes.ts'
 import type { ReconcileMetrics } from '../../ports/metrics.ts'
 import { queueKeyOf } from '../../resources/queue-owner.ts'
-import type { ControllerSettings } from '../../settings/role-settings.ts'
-import { quotasOfSettings } from '../../settings/quota-table.ts'
+import type { ControllerSettings, UninstallSettings } from '../../settings/role-settings.ts'
+import { quotasOfSettings } from '../../settings/tables/quota-table.ts'
 import { channelEgress } from './engine-part.ts'
 import { createControllerMetrics } from '../../telemetry/controller-metrics.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
@@ -48,7 +50,6 @@ export function startManager(
 ): Pick<Manager, 'obstacle'> {
   const { kinds, engine, cluster, leadership, events, metrics } = parts
   const { logger, registry } = parts.telemetry
-  const namespaces = settings.watchNamespaces === null ? null : new Set(settings.watchNamespaces)
   const workqueues: Workqueues = {
     queues: (key, priority) => loops.queues.enqueue(key, priority),
     crons: (key, priority) => loops.crons.enqueue(key, priority),
@@ -66,6 +67,12 @@ export function startManager(
       secrets: createSecretReader(cluster.transport),
       quotas: quotasOfSettings(settings),
       egress: channelEgress(settings),
+      ownAddresses: createOwnAddressReader({
+        transport: cluster.transport,
+        namespace: settings.podNamespace,
+      }),
+      namespaces: createNamespaceReader(cluster.transport),
+      ownNamespace: settings.podNamespace,
       epochs: engine.epochs,
       queueStats: engine.queueStats,
       cronStats: engine.cronStats,
@@ -74,7 +81,8 @@ export function startManager(
       auditLog: engine.auditLog,
       record: createEngineRecord(cluster.transport, ownPlace(settings, 'state')),
       events,
-      isWatched: (namespace) => namespaces === null || namespaces.has(namespace),
+      isWatched: (namespace) => cluster.isWatched(namespace),
+      onJoin: (listener) => cluster.onJoin(listener),
       clock: systemClock,
       logger,
       metrics: createControllerMetrics(registry),
@@ -116,15 +124,15 @@ function openLoops(
 
 /** An object that belongs to this installation alone; several installations may share a namespace. */
 export function ownPlace(
-  { podNamespace, instanceName }: Pick<ControllerSettings, 'podNamespace' | 'instanceName'>,
+  { podNamespace, instanceName }: Pick<UninstallSettings, 'podNamespace' | 'instanceName'>,
   what: 'controller' | 'state',
 ): { readonly namespace: string; readonly name: string } {
   return { namespace: podNamespace, name: `${instanceName}-${what}` }
 }
 
 function whileLeading<T extends KubeObject>(
-  { informer, writer }: OpenKind<T>,
+  { informer, changes, writer }: OpenKind<T>,
   leadership: Leadership,
 ): KindAccess<T> {
-  return { informer, writer: leaderOnlyWriter(writer, leadership) }
+  return { informer, changes, writer: leaderOnlyWriter(writer, leadership) }
 }

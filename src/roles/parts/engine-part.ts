@@ -1,28 +1,42 @@
 import type { KeyObject } from 'node:crypto'
-import { EgressGuard } from '../../outbound/egress/egress-guard.ts'
-import type { EgressPolicy } from '../../ports/http-caller.ts'
+import { createNameResolver } from '../../outbound/dns/name-resolver.ts'
+import { EgressGuard, type EgressSettings } from '../../outbound/egress/egress-guard.ts'
+import { OwnAddresses } from '../../outbound/egress/own-addresses.ts'
+import type { EgressBounds, EgressPolicy } from '../../ports/http-caller.ts'
 import { RoleEndedError } from '../../domain/errors.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { CompiledWindows } from '../../redis/control/compiled-windows.ts'
 import { InstallationWatch } from '../../redis/installation/installation-watch.ts'
-import { SecretBox } from '../../redis/control/secret-box.ts'
+import { readOwnAddresses } from '../../redis/control/own-addresses.ts'
+import { SecretBox } from '../../redis/sealing/secret-box.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
-import { denyOwnRedis } from '../startup/own-redis.ts'
-import { openStore, type Store, type StoreRole, type StoreSettings } from './store.ts'
+import { ownHostsOf } from '../startup/own-hosts.ts'
+import { denyOwnRedis, RedisAddresses } from '../startup/own-redis.ts'
+import { openStore, type RedisAccess, type Store, type StoreRole, type StoreSettings } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
+
+interface KeySettings {
+  readonly secretsKey: KeyObject
+  readonly otherSecretsKeys: readonly KeyObject[]
+}
 
 /** What every role on an installation's Redis needs. */
 export interface OpenEngine {
   readonly store: Store
-  readonly box: SecretBox
+  /** null = in the API, which opens no secrets. */
+  readonly box: SecretBox | null
 }
 
 export async function openEngine(
-  settings: StoreSettings & { readonly secretsKey: KeyObject },
+  settings: StoreSettings & KeySettings,
   role: StoreRole,
-): Promise<OpenEngine> {
-  return { store: await openStore(settings, role), box: new SecretBox(settings.secretsKey) }
+): Promise<OpenEngine & { readonly box: SecretBox }> {
+  return { store: await openStore(settings, role), box: secretBoxOf(settings) }
+}
+
+export function secretBoxOf({ secretsKey, otherSecretsKeys }: KeySettings): SecretBox {
+  return new SecretBox(secretsKey, otherSecretsKeys)
 }
 
 /** Reads the compiled settings of teams and tokens, and keeps them fresh. */
@@ -76,19 +90,50 @@ interface EgressPartSettings {
   readonly egressAllow: readonly string[]
   readonly egressDeny: readonly string[]
   readonly egressAllowable: readonly string[] | null
+  readonly egressClusterCidrs: readonly string[]
+  readonly egressOwnHosts: readonly string[]
+  readonly publicUrl: string | null
 }
 
 /** Judges the URLs of channels when they are applied. Where our own Redis is, only the calls need to know. */
-export function channelEgress(settings: EgressPartSettings): EgressPolicy {
-  const { egressAllow: allow, egressDeny: deny, egressAllowable: allowable } = settings
-  return new EgressGuard({ allow, deny, allowable })
+export function channelEgress(settings: EgressPartSettings): EgressPolicy & EgressBounds {
+  return new EgressGuard(egressOf(settings))
 }
 
-/** What calls may reach by the installation's settings: never the Redis that holds the jobs. */
-export async function openEgress(settings: EgressPartSettings, redisUrl: string): Promise<EgressGuard> {
-  return new EgressGuard({
-    allow: settings.egressAllow,
-    deny: [...settings.egressDeny, ...(await denyOwnRedis(redisUrl))],
-    allowable: settings.egressAllowable,
+/**
+ * What calls may reach by the installation's settings: never the Redis that holds the jobs, our own pods and the API
+ * server, wherever they are at present.
+ */
+export async function openEgress(
+  settings: EgressPartSettings & Pick<RedisAccess, 'redisUrl' | 'redisSentinels'>,
+  { connection, servers }: Pick<Store, 'connection' | 'servers'>,
+  { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
+): Promise<EgressGuard> {
+  const egress = egressOf(settings)
+  const { logger } = telemetry
+  const resolve = createNameResolver({ clock: systemClock })
+  const own = new OwnAddresses({
+    sources: [
+      new RedisAddresses({ own: settings, servers, resolve, logger }),
+      { name: 'pods and API server', read: () => readOwnAddresses(connection) },
+    ],
+    clock: systemClock,
+    logger,
   })
+  lifecycle.onStop('own addresses', () => own.stop())
+  await own.start()
+  return new EgressGuard(
+    { ...egress, deny: [...egress.deny, ...(await denyOwnRedis(settings, resolve))] },
+    own,
+  )
+}
+
+function egressOf(settings: EgressPartSettings): EgressSettings {
+  return {
+    allow: settings.egressAllow,
+    deny: settings.egressDeny,
+    allowable: settings.egressAllowable,
+    clusterCidrs: settings.egressClusterCidrs,
+    ownHosts: ownHostsOf(settings),
+  }
 }

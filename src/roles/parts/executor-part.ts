@@ -9,6 +9,7 @@ import { SOCKETS_PER_ORIGIN_MAX } from '../../domain/limits.ts'
 import { SOCKETS_MAX_DEFAULT } from '../../outbound/bounds.ts'
 import { createHttpCaller } from '../../outbound/http-caller.ts'
 import type { EgressGuard } from '../../outbound/egress/egress-guard.ts'
+import type { OwnSecretsSource } from '../../ports/access/own-secrets.ts'
 import type { BoundedTeamsSource, NotifiedTeamsSource } from '../../ports/settings.ts'
 import type { WindowSource } from '../../ports/windows.ts'
 import { createBulkActs } from '../../redis/bulk/pages/acts.ts'
@@ -25,12 +26,12 @@ import { createNotificationBoard } from '../../redis/notifications/notification-
 import { createShardMaintenance } from '../../redis/maintenance/shard-maintenance.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { createChannelSender } from '../../senders/channel-sender.ts'
-import type { MailSettings } from '../../settings/mail-table.ts'
-import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
+import type { MailSettings } from '../../settings/tables/mail-table.ts'
+import { quotasOfSettings, type QuotaSettings } from '../../settings/tables/quota-table.ts'
 import type { CapacitySettings } from '../../settings/role-settings.ts'
 import { createQuotasOf } from './quota-part.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
-import { openWakeHints, type Store } from './store.ts'
+import { openWakeHints, type RedisAccess, type Store } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
 import { VERSION } from '../startup/version.ts'
 
@@ -40,12 +41,10 @@ const NOTIFIER_SOCKETS_MAX = 64
 interface ExecutorPartOptions {
   /** Tells its calls from those of other executors: the pod's or the host's name. */
   name: string
-  settings: CapacitySettings &
-    QuotaSettings &
-    MailSettings & { redisUrl: string; redisCa: string | null; graceSeconds: number }
+  settings: CapacitySettings & QuotaSettings & MailSettings & RedisAccess & { graceSeconds: number }
   store: Store
   egress: EgressGuard
-  teams: BoundedTeamsSource & NotifiedTeamsSource
+  teams: BoundedTeamsSource & NotifiedTeamsSource & OwnSecretsSource
   windows: WindowSource
   telemetry: Telemetry
   lifecycle: Lifecycle

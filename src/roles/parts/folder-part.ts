@@ -1,5 +1,6 @@
 import { EditRefusedError, StorageFullError } from '../../domain/errors.ts'
-import { cronKey, queueKey } from '../../folder-store/folder-snapshot.ts'
+import { tooManyBytesText } from '../../domain/secrets/secret-bytes.ts'
+import { cronKey, queueKey, secretsKey, tokenKey } from '../../folder-store/folder-snapshot.ts'
 import type { FolderChange, Refusals } from '../../folder-store/folder-snapshot.ts'
 import type { FolderStore } from '../../folder-store/folder-store.ts'
 import type { RefusedEdit } from '../../folder-store/edits/manifest-edits.ts'
@@ -13,11 +14,14 @@ import type { TokenKeeper } from '../../ports/access/tokens.ts'
 import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { createWindowEditor, type WindowKeeper } from '../editors/window-editor.ts'
 
+const TAKEN_TEXT =
+  'Its hash belongs to a token of another team, or did until it was revoked: create another token.'
+
 /**
  * Applies a change of the folder: first egress rules and tokens, then maintenance windows, queues, then the crons that run through them.
  * Removed crons stop before their queues, which are removed last. A queue or cron that Redis has no room for does not
  * hold up the others, for a removal may make room.
- * @returns the queues and crons that Redis has no room for
+ * @returns the queues and crons that Redis has no room for, secrets of theirs that are too large, and the tokens that are another team's
  */
 export async function applyFolderChange(change: FolderChange, compiler: SettingsCompiler): Promise<Refusals> {
   const refusals = new Map<string, Error>()
@@ -31,8 +35,17 @@ export async function applyFolderChange(change: FolderChange, compiler: Settings
   }
   for (const { team, policy } of change.teams) await compiler.putTeam(team, policy)
   for (const team of change.removedTeams) await compiler.removeTeam(team)
+  for (const own of change.secrets) {
+    const end = compiler.putOwnSecrets(own.owner, own.secrets).then((put) => {
+      if (put.status === 'too_large') refusals.set(secretsKey(own), new Error(tooManyBytesText(put.of)))
+    })
+    await unlessFull(secretsKey(own), end)
+  }
   for (const { team, name } of change.removedTokens) await compiler.removeToken(team, name)
-  for (const token of change.tokens) await compiler.putToken(token)
+  for (const token of change.tokens) {
+    const { status } = await compiler.putToken(token)
+    if (status === 'taken') refusals.set(tokenKey(token), new EditRefusedError(TAKEN_TEXT))
+  }
   for (const { team, name } of change.removedWindows) await compiler.removeWindow(team, name)
   for (const { team, name, settings } of change.windows) await compiler.putWindow({ team, name, ...settings })
   for (const { team, name } of change.removedCrons) await compiler.removeCron(team, name)

@@ -8,25 +8,27 @@ import type { WindowEditor } from '../../ports/windows.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import type { CompiledWindows } from '../../redis/control/compiled-windows.ts'
-import { SecretBox } from '../../redis/control/secret-box.ts'
 import { createSettingsCompiler, putOwnToken } from '../../redis/control/settings-compiler.ts'
 import { createCronStore } from '../../redis/crons/cron-store.ts'
 import { bindStoreId, whenThereIsRoom } from '../../redis/installation/installation.ts'
 import { createQueueStore } from '../../redis/queues/queue-store.ts'
+import { withoutChannelHosts } from '../../resources/team-channels.ts'
 import type { StandaloneSettings } from '../../settings/role-settings.ts'
 import type { DataFolder } from '../../standalone/data-folder.ts'
 import { applySamples } from '../../standalone/samples.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
-import { channelEgress, startCompiledWindows } from './engine-part.ts'
+import { channelEgress, secretBoxOf, startCompiledWindows } from './engine-part.ts'
 import { applyFolderChange, folderEditors, signingSecretsInFolder, tokensInFolder } from './folder-part.ts'
 import type { Store } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
+const INEFFECTIVE_TEXT =
+  'Entries of spec.egress.allow open nothing: PUNCTUAL_EGRESS_ALLOWABLE does not let teams open it'
+
 export const STANDALONE_TEAM = 'default'
 
 interface Resources {
-  readonly box: SecretBox
   readonly queues: QueueStore
   readonly editor: QueueEditor
   readonly crons: CronStore
@@ -52,7 +54,7 @@ export async function openFolderResources(
   const { connection } = store
   const queues = createQueueStore(store.engine)
   const crons = createCronStore(store.engine)
-  const box = new SecretBox(folder.secretsKey)
+  const box = secretBoxOf({ ...settings, secretsKey: folder.secretsKey })
   const compiler = createSettingsCompiler({ engine: store.engine, box, epoch: null })
   const compiled = new CompiledSettings({ connection, box, clock: systemClock, logger })
   await putOwnToken(compiler, STANDALONE_TEAM, folder.token)
@@ -64,7 +66,7 @@ export async function openFolderResources(
     folder: settings.manifests,
     team: STANDALONE_TEAM,
     statePath: folder.folderStatePath,
-    isChannelBlocked: (url, egressAllow) =>
+    isTargetBlocked: (url, egressAllow) =>
       egress.refusalOf(url, { ...NO_TEAM_SETTINGS, egressAllow }) !== null,
     auditLog: createAuditLog(store.engine),
     logger,
@@ -75,14 +77,21 @@ export async function openFolderResources(
   const isFirstStart = applySamples(settings.manifests).length > 0
   lifecycle.onStop('resources', () => resources.stop())
   await resources.start(async (change) => {
+    for (const { team, policy } of change.teams) {
+      const entries = withoutChannelHosts(
+        egress.ineffectiveEntries(policy.egressAllow),
+        policy.channels ?? [],
+      )
+      if (entries.length > 0) logger.warn(INEFFECTIVE_TEXT, { team, entries })
+    }
     const refusals = await applyFolderChange(change, compiler)
     await Promise.all([compiled.refresh(), windows.refresh()])
     return refusals
   })
-  // Only now: secrets in Redis may be sealed under a former key until the folder has been applied.
+  await compiler.sealAnew()
+  // Only now: secrets in Redis may be sealed under a former key until here.
   await compiled.start()
   return {
-    box,
     queues,
     crons,
     ...folderEditors(resources, { queues, crons, windows, compiler }),

@@ -93,7 +93,8 @@ export async function openLazyEngine(settings: LazyEngineSettings, role: Role): 
   } catch (error) {
     if (error instanceof StartupError && !(error instanceof StoreUnreachableError)) throw error
     lastFailure = error
-    logger.warn('Redis does not answer; trying again', { reason: reasonOf(error) })
+    const what = isRefusal(error) ? 'Redis cannot be used yet' : 'Redis does not answer'
+    logger.warn(`${what}; trying again`, { reason: reasonOf(error) })
     retryLater()
   }
 
@@ -125,7 +126,8 @@ function lazyEngine(listeners: Set<(shard: number) => void>, current: () => Lazy
 
 /** Whether Redis answered and refused: waiting alone does not help. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof StoreUnreachableError ? error.isRefusal : error instanceof StartupError
+  if (error instanceof StoreUnreachableError) return error.isRefusal
+  return error instanceof StartupError || reasonOf(error).startsWith('NOPERM')
 }
 
 function unavailable(lastFailure: unknown): StoreUnavailableError {

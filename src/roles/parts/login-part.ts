@@ -3,7 +3,7 @@ import { type GroupRoles, permissionsIn, teamsOf } from '../../domain/access/gro
 import { userPrincipal } from '../../domain/access/user-principal.ts'
 import type { UserAuthorizer } from '../../ports/access/user-verifier.ts'
 import type { Logger } from '../../ports/runtime.ts'
-import type { LoginSettings } from '../../settings/login-table.ts'
+import type { LoginSettings } from '../../settings/tables/login-table.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 
 type OidcSettings = Omit<LoginSettings, 'kubernetesUsers' | 'kubernetesAudience'>

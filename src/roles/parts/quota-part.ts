@@ -107,10 +107,10 @@ export function withRunQuotas(
 ): Pick<CronStore, 'runNow'> {
   const within = createQuotaCheck(parts, JOB_QUOTAS)
   return {
-    runNow: (team, cronId) =>
+    runNow: (team, cronId, callDepth) =>
       within(team, async (over) => {
         if (over !== null && (await crons.get(team, cronId)) !== null) throw refusal(parts, over)
-        return crons.runNow(team, cronId)
+        return crons.runNow(team, cronId, callDepth)
       }),
   }
 }

@@ -1,7 +1,10 @@
+import { StartupError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { WakeHints } from '../../ports/jobs.ts'
-import { connectRedis, type RedisConnection } from '../../redis/client/connection.ts'
+import { connectRedis, noAnswer, serversOf, type RedisConnection } from '../../redis/client/connection.ts'
+import type { RedisPlace } from '../../redis/client/client-options.ts'
 import { createEngine, DEFAULT_RETENTION, type Engine } from '../../redis/client/engine.ts'
 import { checkRedisIsSafe, openInstallation, whenThereIsRoom } from '../../redis/installation/installation.ts'
+import { asStoreFault } from '../../redis/client/faults.ts'
 import { guardConnection } from '../../redis/client/guarded-connection.ts'
 import { loadScripts } from '../../redis/steps.ts'
 import { createStepRunner } from '../../redis/client/step-runner.ts'
@@ -21,12 +24,28 @@ export const EXECUTOR_COMMAND_TIMEOUT_MS = 5_000
 export interface Store {
   readonly connection: RedisConnection
   readonly engine: Engine
+  /** Where its servers are at present; see `serversOf`. */
+  servers(): readonly string[]
+}
+
+/** The settings that say which Redis it is. */
+export interface RedisAccess {
+  readonly redisUrl: string
+  readonly redisSentinels?: RedisPlace['sentinels']
+  readonly redisSentinelPassword?: RedisPlace['sentinelPassword']
+  readonly redisCa: string | null
+  readonly redisCert?: string | null
+  readonly redisKey?: string | null
+}
+
+export function placeOf(access: RedisAccess): RedisPlace {
+  const { redisUrl: url, redisCa, redisCert = null, redisKey = null } = access
+  const { redisSentinels: sentinels = null, redisSentinelPassword: sentinelPassword = null } = access
+  return { url, redisCa, redisCert, redisKey, sentinels, sentinelPassword }
 }
 
 /** How a role reaches its Redis, and what it expects there. */
-export interface StoreSettings {
-  readonly redisUrl: string
-  readonly redisCa: string | null
+export interface StoreSettings extends RedisAccess {
   readonly shards: number
   readonly allowUnsafeRedis: boolean
   /** Of finished jobs, for who drops them; null = a part of maxmemory. */
@@ -47,8 +66,8 @@ export interface StoreRole {
 export async function openStore(settings: StoreSettings, role: StoreRole): Promise<Store> {
   const { name, commandTimeoutMs } = role
   const { logger, metrics } = role.telemetry
-  const { redisUrl: url, redisCa, shards, allowUnsafeRedis: override, historyBytes = null } = settings
-  const plain = await connectRedis({ url, redisCa, name, commandTimeoutMs, logger })
+  const { shards, allowUnsafeRedis: override, historyBytes = null } = settings
+  const plain = await connectRedis({ ...placeOf(settings), name, commandTimeoutMs, logger })
   try {
     await checkRedisIsSafe(plain, { override, logger })
     const jobIds = await whenThereIsRoom(openInstallation(plain, shards))
@@ -61,6 +80,7 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
     })
     return {
       connection,
+      servers: () => serversOf(plain),
       engine: createEngine({
         runner,
         jobIds,
@@ -71,17 +91,24 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
     }
   } catch (error) {
     plain.disconnect()
-    throw error
+    // Whoever waits for a Redis that does not answer waits for one that falls silent after its first answer, too.
+    const isAway = !(error instanceof StartupError) && asStoreFault(error) instanceof StoreUnavailableError
+    throw isAway ? noAnswer(settings.redisUrl, error) : error
   }
 }
 
 /** Hears which shards have work, on its own connection: one that subscribes can do nothing else. */
 export async function openWakeHints(
-  { redisUrl: url, redisCa }: Pick<StoreSettings, 'redisUrl' | 'redisCa'>,
+  settings: RedisAccess,
   { telemetry: { logger }, lifecycle }: Pick<StoreRole, 'telemetry' | 'lifecycle'>,
 ): Promise<WakeHints> {
   const commandTimeoutMs = EXECUTOR_COMMAND_TIMEOUT_MS
-  const connection = await connectRedis({ url, redisCa, name: 'punctual-hints', commandTimeoutMs, logger })
+  const connection = await connectRedis({
+    ...placeOf(settings),
+    name: 'punctual-hints',
+    commandTimeoutMs,
+    logger,
+  })
   lifecycle.onStop('hint connection', () => connection.disconnect())
   return subscribeToWakeHints(connection)
 }

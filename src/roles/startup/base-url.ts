@@ -1,8 +1,8 @@
 import { ALL_ADDRESSES } from '../../domain/net/listen-address.ts'
 
 /** The address of a port as a URL; an IPv6 address gets its brackets. */
-export function baseUrl(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+export function baseUrl(host: string, port: number, scheme: 'http' | 'https' = 'http'): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** The address at which this machine reaches a server on `host`: a wildcard cannot be called. */

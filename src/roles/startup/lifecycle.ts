@@ -1,4 +1,6 @@
+import { RoleEndedError, StartupError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import { asStoreFault } from '../../redis/client/faults.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { heedStopSignals, type StopSignal } from './stop-signals.ts'
 
@@ -106,6 +108,23 @@ async function startUnlessStopped(starting: Promise<void>, signal: AbortSignal):
   try {
     await starting
   } catch (error) {
-    if (!signal.aborted) throw error
+    if (!signal.aborted) throw asStartFault(error)
   }
+}
+
+/** Redis may fall silent or refuse at any read of a start; whoever started the role gets one line that says so. */
+function asStartFault(error: unknown): unknown {
+  const isPlain = error instanceof Error && !('code' in error)
+  if (isPlain && error.message.startsWith('NOPERM'))
+    return new StartupError(
+      `Redis refuses what this role needs: ${error.message}. Give its user what docs/install.md gives to it ("Users of Redis").`,
+      { cause: error },
+    )
+  const fault = isPlain ? asStoreFault(error) : error
+  if (!(fault instanceof StoreUnavailableError)) return error
+  const reason = fault.message.replace(/\.$/, '')
+  return new RoleEndedError(
+    `The role could not start: ${reason}. Start Redis, or set PUNCTUAL_REDIS_URL, and start the role again.`,
+    { cause: error },
+  )
 }

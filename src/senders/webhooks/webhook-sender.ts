@@ -38,7 +38,7 @@ export function createWebhookSender(
         timeoutMs: DELIVERY_TIMEOUT_MS,
         webhookId: notification.id,
         timestampSeconds,
-        identity: {},
+        identity: { Depth: '1' },
       },
       signal,
     )
@@ -70,7 +70,7 @@ const unsignedSettings = new WeakMap<TeamSettings, TeamSettings>()
 function unsigned(settings: TeamSettings): TeamSettings {
   let copy = unsignedSettings.get(settings)
   if (copy === undefined) {
-    copy = { ...settings, signingSecrets: [] }
+    copy = { ...settings, signingSecrets: [], isSigningUnreadable: false }
     unsignedSettings.set(settings, copy)
   }
   return copy

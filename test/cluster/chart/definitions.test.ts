@@ -1,6 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { newNamespace, newServiceAccount, openKubernetesApi } from '../../support/cluster/kubernetes-api.ts'
+import { helmObstacle, renderChart } from '../../support/cluster/chart.ts'
+import {
+  documentsOf,
+  newNamespace,
+  newServiceAccount,
+  openKubernetesApi,
+} from '../../support/cluster/kubernetes-api.ts'
 
 const API_VERSION = 'punctual.dev/v1alpha1'
 const DEFINITIONS = new URL('../../../crds/', import.meta.url)
@@ -77,6 +83,7 @@ describe('an HttpQueue', () => {
       callbackEvents: 'Terminal',
       strictParallelism: false,
       draining: false,
+      signing: { secretRefs: [] },
     })
     expect(queue?.status).toEqual({ observedGeneration: -1 })
   })
@@ -117,4 +124,30 @@ test('a namespace that is deleted takes its queues with it', async () => {
       timeout: 30_000,
     })
     .toMatchObject({ code: 404 })
+})
+
+test('whoever may view may list every kind of the category, which kubectl gets at once', async ({ skip }) => {
+  const obstacle = helmObstacle()
+  skip(obstacle !== null, obstacle ?? '')
+  const stranger = await newServiceAccount(api, namespace, 'viewer')
+  const { resources } = (await api.send('GET', `/apis/${API_VERSION}`)) as unknown as {
+    resources: { name: string; categories?: readonly string[] }[]
+  }
+  const listed = resources.flatMap(({ name, categories }) =>
+    categories?.includes('punctual') === true ? [name] : [],
+  )
+  expect(listed.toSorted()).toEqual(['httpcrons', 'httpqueues', 'maintenancewindows', 'teamsettings'])
+  const objects = documentsOf(await renderChart({ set: [`watchNamespaces={${namespace}}`] }))
+  const role = objects.find(({ kind, metadata }) => kind === 'Role' && metadata.name === 'punctual-viewer')
+  await api.apply(JSON.stringify(role))
+  await api.send('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+    metadata: { name: 'viewer' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'punctual-viewer' },
+    subjects: [{ kind: 'ServiceAccount', name: 'viewer', namespace }],
+  })
+  const viewer = api.as(stranger)
+  for (const name of listed) await viewer.send('GET', `/apis/${API_VERSION}/namespaces/${namespace}/${name}`)
+  const tokens = viewer.send('GET', `/apis/${API_VERSION}/namespaces/${namespace}/apitokens`)
+  await expect(tokens).rejects.toMatchObject({ code: 403 })
+  await viewer.close()
 })

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
@@ -50,11 +51,13 @@ const VARIANTS = {
     'redis.external.cidrs[0]=10.1.2.0/24',
   ],
   'some namespaces only': ['watchNamespaces[0]=SHOP', 'watchNamespaces[1]=MAIL'],
+  'namespaces by label': ['namespaceSelector=env in (prod\\,test)'],
   'API by load': ['api.autoscaling.enabled=true', 'api.service.type=NodePort'],
   'users of some namespaces': [
     'watchNamespaces={SHOP}',
     'kubernetesUsers.tokens=any',
     'kubernetesUsers.audience=punctual',
+    'api.appliedResources=read-only',
   ],
   'an autoscaler of yours': ['executor.scaling.mode=external'],
   'a fixed number of executors': ['executor.scaling.mode=fixed', 'executor.scaling.fixed=3'],
@@ -93,7 +96,8 @@ const VARIANTS = {
   ],
   'walls of your own': [
     'egress.allow={10.0.0.0/8,internal.example}',
-    'egress.allowable=none',
+    'egress.allowable=any',
+    'egress.clusterCidrs={10.96.0.0/12,2001:db8::/32}',
     'networkPolicy.apiFrom[0].podSelector.matchLabels.app=shop',
     'networkPolicy.opsFrom[0].podSelector.matchLabels.app=prometheus',
     'networkPolicy.blockedCidrs={203.0.113.7/32}',
@@ -177,6 +181,27 @@ describe('rights', () => {
     )
   })
 
+  test('of namespaces by label are those of all, and to see the labels', async () => {
+    const rulesOf = async (...set: readonly string[]) =>
+      Object.fromEntries(
+        rightsIn(await renderChart({ set })).flatMap((right) =>
+          'rules' in right ? [[`${right.kind} ${right.name}`, right.rules as object[]] as const] : [],
+        ),
+      )
+    const [plain, selected] = [await rulesOf(), await rulesOf('namespaceSelector=punctual=yes')]
+    const changed = Object.keys(selected).filter((of) => !isDeepStrictEqual(selected[of], plain[of]))
+    const added = changed.map((of) => [
+      of,
+      selected[of]?.filter((rule) => plain[of]?.some((one) => isDeepStrictEqual(one, rule)) === false),
+    ])
+    const rule = (...verbs: readonly string[]) => ({ apiGroups: [''], resources: ['namespaces'], verbs })
+    expect(Object.fromEntries(added)).toEqual({
+      'ClusterRole punctual-punctual-api': [rule('list', 'watch')],
+      'ClusterRole punctual-punctual-controller': [rule('list', 'watch')],
+      'ClusterRole punctual-punctual-uninstall': [rule('list')],
+    })
+  })
+
   test("over Secrets are the API's only where it may make signing secrets", async () => {
     const rulesWith = async (...set: readonly string[]) =>
       JSON.stringify(rightsIn(await renderChart({ set })).find(({ name }) => name.endsWith('-api')))
@@ -205,11 +230,13 @@ describe('rights', () => {
       const rights = rightsIn(await renderChart({ set: given }))
       return {
         mayAsk: rights.some(({ name }) => /reviews/.test(name)),
-        mayReadNamespaces: JSON.stringify(rights).includes('"namespaces"'),
+        mayReadNamespaces: JSON.stringify(rights.filter(({ name }) => name.endsWith('-api'))).includes(
+          '"namespaces"',
+        ),
       }
     }
     expect(await rightsWith()).toEqual({ mayAsk: true, mayReadNamespaces: true })
-    expect(await rightsWith('watchNamespaces={shop}')).toEqual({ mayAsk: true, mayReadNamespaces: false })
+    expect(await rightsWith('watchNamespaces={shop}')).toEqual({ mayAsk: true, mayReadNamespaces: true })
     expect(await rightsWith('oidc.groupRoles.ops.shop=admin')).toEqual({
       ...{ mayAsk: false, mayReadNamespaces: false },
     })
@@ -218,7 +245,12 @@ describe('rights', () => {
   test('of one release are not those of another in its namespace', async () => {
     const rendered = await renderChart({ set: ['fullnameOverride=other'] })
     const named = [...rendered.matchAll(/resourceNames: \[(.+)\]/g)].map(([, name]) => name)
-    expect(named).toEqual(['other-controller', 'other-state', 'other-executor'])
+    expect(named).toEqual([
+      ...['other-controller', 'other-state', 'other-executor'],
+      ...['other-token, other-key, other-redis', 'punctual'],
+      'kubernetes',
+      ...['other-controller, other-api', 'other-controller', 'other-state'],
+    ])
     expect(rendered).toMatch(/name: PUNCTUAL_INSTANCE_NAME\s+value: other\n/)
   })
 })
@@ -256,6 +288,29 @@ test('the password of the bundled Redis goes to pods as it is, in no URL that it
   expect(urls.map(([, url, next]) => [url, next])).toEqual([expected, expected, expected])
 })
 
+test('the key of secrets goes to those who seal or open them, and never to the API', async () => {
+  interface Variable {
+    readonly name: string
+    readonly valueFrom?: unknown
+  }
+  const documents = documentsOf(await renderChart({ set: ['secretsKey.existingSecret=mine'] }))
+  const keysOf = (component: string) => {
+    const found = documents.find(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === `punctual-${component}`,
+    )
+    const template = found?.spec?.['template'] as { spec: { containers: { env: Variable[] }[] } }
+    const env = template.spec.containers.flatMap((container) => container.env)
+    return env.filter(({ name }) => name.includes('SECRETS_KEY')).map(({ valueFrom }) => valueFrom)
+  }
+  const both = [
+    { secretKeyRef: { name: 'mine', key: 'secrets-key' } },
+    { secretKeyRef: { name: 'mine', key: 'other-secrets-keys', optional: true } },
+  ]
+  expect(keysOf('controller')).toEqual(both)
+  expect(keysOf('executor')).toEqual(both)
+  expect(keysOf('api')).toEqual([])
+})
+
 describe('the mail server', () => {
   const portsOfExecutors = async (set: readonly string[]) => {
     const policy = documentsOf(await renderChart({ set })).find(
@@ -283,6 +338,87 @@ describe('the mail server', () => {
     expect(await portsOfExecutors([])).toEqual([])
     expect(await renderChart()).not.toContain('SMTP')
   })
+})
+
+describe('the ways out', () => {
+  const settingsWith = async (set: readonly string[]) => {
+    const rendered = await renderChart({ set })
+    const found = [...rendered.matchAll(/name: PUNCTUAL_EGRESS_([A-Z_]+)\n +value: "?(.*?)"?\n/g)]
+    const ofRoles = Map.groupBy(found, ([, name = '']) => name)
+    return Object.fromEntries(
+      [...ofRoles].map(([name, values]) => {
+        const [one, ...others] = new Set(values.map(([, , value = '']) => value))
+        expect([values.length, others]).toEqual([3, []])
+        return [name, one]
+      }),
+    )
+  }
+  const blocksWith = async (set: readonly string[]) => {
+    const policy = documentsOf(await renderChart({ set })).find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'punctual-executor',
+    )
+    const rules = (policy?.spec?.['egress'] ?? []) as {
+      to?: { ipBlock?: { cidr: string; except?: string[] } }[]
+      ports?: { port: number }[]
+    }[]
+    return rules.flatMap(({ to = [], ports = [] }) =>
+      to.flatMap(({ ipBlock }) =>
+        ipBlock === undefined ? [] : [{ ...ipBlock, ports: ports.map(({ port }) => port) }],
+      ),
+    )
+  }
+
+  test('are known to the controller, the API and the executors', async () => {
+    expect(await settingsWith(['tests.enabled=false'])).toEqual({
+      DENY: '$(KUBERNETES_SERVICE_HOST)',
+      ALLOWABLE: 'none',
+    })
+    const set = [
+      'egress.allow={partner.example=203.0.113.0/24:443,10.1.2.3}',
+      'egress.allowable={10.0.0.0/8:443}',
+      'egress.clusterCidrs={10.96.0.0/12,fd00::/8}',
+    ]
+    const test = 'punctual-test.punctual.svc'
+    expect(await settingsWith(set)).toEqual({
+      ALLOW: `partner.example=203.0.113.0/24:443,10.1.2.3,${test},${test}=10.96.0.0/12,${test}=fd00::/8`,
+      DENY: '$(KUBERNETES_SERVICE_HOST)',
+      ALLOWABLE: '10.0.0.0/8:443',
+      CLUSTER_CIDRS: '10.96.0.0/12,fd00::/8',
+    })
+  })
+
+  test('do not lead to the API, where it is found from outside', async () => {
+    const set = [
+      'publicUrl=https://p.test:8443',
+      'ingress.enabled=true',
+      'ingress.hosts={p.test,q.test,*.test}',
+      'httpRoute.hostnames={unused.test}',
+    ]
+    expect(await settingsWith(set)).toMatchObject({ OWN_HOSTS: 'p.test,q.test' })
+  })
+
+  test('are no wider in the network: blocks that are allowed with their ports, none of the cluster', async () => {
+    const allow =
+      'egress.allow={10.1.0.0/16,10.1.2.3,p.test=203.0.113.0/24:443,fd00::7,fd12::/48:80,10.3.3.3:99,a.test,a.test:80}'
+    const blocks = await blocksWith([allow, 'egress.clusterCidrs={9.0.0.0/8,2001:db8::/32}'])
+    const except = blocks.flatMap((block) => block.except ?? [])
+    expect(except).toEqual(expect.arrayContaining(['10.0.0.0/8', 'fc00::/7', '9.0.0.0/8', '2001:db8::/32']))
+    expect(blocks.filter((block) => block.except === undefined && !block.ports.includes(53))).toEqual([
+      { cidr: '10.1.0.0/16', ports: [] },
+      { cidr: '10.1.2.3/32', ports: [] },
+      { cidr: '203.0.113.0/24', ports: [443] },
+      { cidr: 'fd00::7/128', ports: [] },
+      { cidr: 'fd12::/48', ports: [80] },
+      { cidr: '10.3.3.3/32', ports: [99] },
+    ])
+  })
+
+  test.each(['10.96.0.0', 'cluster.local', '10.96.0.0/12:443'])(
+    '%s is no block of the cluster',
+    async (one) => {
+      await expect(renderChart({ set: [`egress.clusterCidrs={${one}}`] })).rejects.toThrow('clusterCidrs')
+    },
+  )
 })
 
 describe('an OIDC provider', () => {
@@ -378,6 +514,8 @@ test.each([
   ['redis.external.url=http://redis', /\/redis\/external\/url.*does not match/],
   ['networkPolicy.blockedCidrs={10.0.0.1}', /\/networkPolicy\/blockedCidrs\/0.*does not match/],
   ['watchNamespaces={a,a}', /\/watchNamespaces.*equal/],
+  ['namespaceSelector=a=b c', /\/namespaceSelector.*does not match/],
+  ['namespaceSelector=a=b,watchNamespaces={shop}', /give watchNamespaces or namespaceSelector, not both/],
   ['executor.scaling.min=5,executor.scaling.max=3', /executor\.scaling: min \(5\) is above max \(3\)/],
   ['notifications.smtp.existingSecret=a', /notifications\.smtp: give existingSecret and from, or neither/],
   ['notifications.smtp.from=nobody', /\/notifications\/smtp\/from.*does not match/],

@@ -74,9 +74,11 @@ test('what others apply or track has a manager, what we made has none', async ()
   const path = `/api/queues/${await queueIdOf('applied')}`
   const managedBy = async (at: string): Promise<unknown> =>
     ((await (await call('GET', at)).json()) as { managed_by: unknown }).managed_by
-  expect(await managedBy(path)).toEqual({ tool: 'other', name: 'test' })
-  await call('PATCH', path, { max_parallelism: 3 })
-  expect(await managedBy(path)).toEqual({ tool: 'other', name: 'test' })
+  const manager = { tool: 'other', name: 'test', read_only: false }
+  expect(await managedBy(path)).toEqual(manager)
+  const edited = await (await call('PATCH', path, { max_parallelism: 3 })).json()
+  expect(edited).toMatchObject({ warnings: [expect.stringMatching(/^test keeps this as a manifest/)] })
+  expect(await managedBy(path)).toEqual(manager)
   const { metadata } = await world.get('HttpQueue', 'applied')
   const tracking = `mail:punctual.dev/HttpQueue:${metadata.namespace}/applied`
   const annotations = { 'argocd.argoproj.io/tracking-id': tracking }
@@ -87,18 +89,40 @@ test('what others apply or track has a manager, what we made has none', async ()
     'application/merge-patch+json',
   )
   await until('the API knows it', async () => JSON.stringify(await managedBy(path)).includes('argo_cd'))
-  expect(await managedBy(path)).toEqual({ tool: 'argo_cd', name: 'mail' })
+  expect(await managedBy(path)).toEqual({ ...manager, tool: 'argo_cd', name: 'mail' })
   const { manifest } = (await (await call('GET', `${path}/manifest`)).json()) as { manifest: string }
   expect(manifest).toContain('name: applied\n')
   const cron = { url: 'https://target.test/', cronExpression: '0 3 * * *' }
   await world.apply('HttpCron', 'applied', cron)
   await world.reason('HttpCron', 'applied', 'Reconciled')
   const { status } = await world.get('HttpCron', 'applied')
-  expect(await managedBy(`/api/crons/${Number(status?.['id'])}`)).toEqual({ tool: 'other', name: 'test' })
+  expect(await managedBy(`/api/crons/${Number(status?.['id'])}`)).toEqual(manager)
   const wanted = { name: 'Ours', url: 'https://target.test/', cron_expression: '0 3 * * *' }
   const made = (await (await call('POST', '/api/crons', wanted)).json()) as { id: number }
   expect(await managedBy(`/api/crons/${made.id}`)).toBe(null)
   for (const id of [Number(status?.['id']), made.id]) await call('DELETE', `/api/crons/${id}`)
+})
+
+test('a team may have what was applied read-only for the API, and change its mind', async () => {
+  await world.apply('HttpQueue', 'from-git', {})
+  await world.reason('HttpQueue', 'from-git', 'Reconciled')
+  const path = `/api/queues/${await queueIdOf('from-git')}`
+  const isReadOnly = async (): Promise<boolean> =>
+    ((await (await call('GET', path)).json()) as { managed_by: { read_only: boolean } }).managed_by.read_only
+  await world.apply('TeamSettings', 'team', { appliedResources: 'ReadOnly' })
+  await until('the API knows it', isReadOnly)
+  for (const [method, at, body] of [
+    ['PATCH', path, { max_parallelism: 3 }],
+    ['POST', `${path}/pause`, undefined],
+    ['DELETE', path, undefined],
+  ] as const) {
+    const refused = await call(method, at, body)
+    expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('managed by test')])
+  }
+  expect((await world.get('HttpQueue', 'from-git')).spec).not.toHaveProperty('maxParallelism')
+  await world.remove('TeamSettings', 'team')
+  await until('the API knows it', async () => !(await isReadOnly()))
+  expect((await call('POST', `${path}/pause`)).status).toBe(200)
 })
 
 test('a deleted queue has no resource', async () => {

@@ -54,7 +54,7 @@ async function eventNotes(): Promise<string[]> {
 test('the leader wakes the fleet on a push with an event, and its successor goes on', async () => {
   await makeDeployment()
   const leader = await world.start(BUILTIN)
-  await until('the leader has series of the fleet', async () => (await series(leader.opsUrl)).length === 4)
+  await until('the leader has series of the fleet', async () => (await series(leader.opsUrl)).length === 5)
   const standby = await world.start(BUILTIN)
   expect(await series(standby.opsUrl)).toEqual([])
 
@@ -72,7 +72,7 @@ test('the leader wakes the fleet on a push with an event, and its successor goes
   expect(await leader.exited).toMatchObject({ code: 0 })
   await until(
     'the successor has series of the fleet',
-    async () => (await series(standby.opsUrl)).length === 4,
+    async () => (await series(standby.opsUrl)).length === 5,
   )
   for (let i = 0; i < 300; i += 1) await world.engine.intake.push(newJob())
   await until('two are wanted', async () => (await replicas()) === 2)

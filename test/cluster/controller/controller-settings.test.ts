@@ -2,7 +2,7 @@ import { createHash, createSecretKey } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CompiledSettings } from '../../../src/redis/control/compiled-settings.ts'
 import { createNotificationBoard } from '../../../src/redis/notifications/notification-board.ts'
-import { SecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import { quietLogger } from '../../support/quiet.ts'
@@ -40,6 +40,7 @@ async function putSecret(name: string, data: Record<string, string>): Promise<vo
   const manifest = {
     apiVersion: 'v1',
     kind: 'Secret',
+    type: 'punctual.dev/signing-secret',
     metadata: { name, namespace: world.namespace },
     stringData: data,
   }
@@ -67,7 +68,7 @@ test("a team's settings wait for their Secret, and are applied as a whole when i
   expect((await ofTeam()).egressAllow).toEqual([])
   await until('it has an event', async () => (await events('SecretNotFound')).length === 1)
 
-  await putSecret('signing', { other: 'whsec_c2VjcmV0' })
+  await putSecret('signing', { other: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
   // Its spec has changed, so it is reconciled before the next poll of Secrets.
   await world.apply('TeamSettings', 'team', {
     egress: { allow: ['10.0.0.0/8', 'internal.test'] },
@@ -75,7 +76,7 @@ test("a team's settings wait for their Secret, and are applied as a whole when i
   })
   await world.reason('TeamSettings', 'team', 'SecretKeyNotFound')
 
-  await putSecret('signing', { current: 'whsec_c2VjcmV0' })
+  await putSecret('signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
   await world.apply('TeamSettings', 'team', {
     egress: { allow: ['internal.test'] },
     signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
@@ -83,7 +84,7 @@ test("a team's settings wait for their Secret, and are applied as a whole when i
   await until('all of it is applied', async () => (await ofTeam()).signingSecrets.length === 1)
   expect(await ofTeam()).toMatchObject({
     egressAllow: ['internal.test'],
-    signingSecrets: ['whsec_c2VjcmV0'],
+    signingSecrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   })
   await world.reason('TeamSettings', 'team', 'Reconciled')
 })

@@ -27,7 +27,7 @@ export interface ControllerWorld {
   /** A controller that watches only this namespace; resolves when it runs. */
   start(env?: Readonly<Record<string, string>>): Promise<Program & { readonly opsUrl: string }>
   /** An API of the namespace, with a token of the namespace's team that it takes; answers when it listens. */
-  startApi(kubeconfig?: string): Promise<ControllerApi>
+  startApi(kubeconfig?: string, env?: Readonly<Record<string, string>>): Promise<ControllerApi>
   apply(kind: string, name: string, spec: object): Promise<AnyObject>
   get(kind: string, name: string): Promise<AnyObject>
   /** null = it does not exist. */
@@ -42,6 +42,7 @@ export interface ControllerWorld {
 }
 
 export interface ControllerApi {
+  readonly program: Program
   readonly url: string
   readonly token: string
 }
@@ -101,7 +102,7 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
     }
     return until(`${kind} ${name} is ${wanted}`, read, timeoutMs)
   }
-  const startApi: ControllerWorld['startApi'] = async (kubeconfig = inject('kubeconfig')) => {
+  const startApi: ControllerWorld['startApi'] = async (kubeconfig = inject('kubeconfig'), env = {}) => {
     const token = 'the-token-of-this-test-and-no-other'
     await apply('ApiToken', 'test', { sha256: hash('sha256', token, 'hex') })
     await reason('ApiToken', 'test', 'Reconciled')
@@ -110,14 +111,14 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
       PUNCTUAL_PORT: '0',
       PUNCTUAL_OPS_PORT: '0',
       PUNCTUAL_REDIS_URL: redis.url,
-      PUNCTUAL_SECRETS_KEY: SECRETS_KEY,
       PUNCTUAL_RESOURCES: 'kubernetes',
       PUNCTUAL_WATCH_NAMESPACES: namespace,
       PUNCTUAL_LOG_FORMAT: 'json',
+      ...env,
     })
     programs.push(program)
     const { url } = await program.logged('The API listens', { timeoutMs: START_TIMEOUT_MS })
-    return { url: String(url), token }
+    return { program, url: String(url), token }
   }
   return {
     api,

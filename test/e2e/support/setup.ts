@@ -6,14 +6,9 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
-import {
-  openKindCluster,
-  RELEASE_NAMESPACE,
-  runCommand,
-  type KindAccess,
-} from '../../support/cluster/kind-cluster.ts'
+import { openKindCluster, runCommand, type KindAccess } from '../../support/cluster/kind-cluster.ts'
 import { openKubernetesApi, type ClusterAccess } from '../../support/cluster/kubernetes-api.ts'
-import { apiAnswers, installRelease } from './release.ts'
+import { apiAnswers, firstToken, installRelease } from './release.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -64,11 +59,6 @@ async function startTarget(kubeconfig: string, cluster: ClusterAccess): Promise<
   }
   await kubectl(kubeconfig, '-n', 'targets', 'rollout', 'restart', 'deployment/target')
   await kubectl(kubeconfig, '-n', 'targets', 'rollout', 'status', 'deployment/target', '--timeout=100s')
-}
-
-async function firstToken(kubeconfig: string): Promise<string> {
-  const secret = ['get', 'secret', 'punctual-token', '--output', 'jsonpath={.data.token}']
-  return Buffer.from(await kubectl(kubeconfig, '-n', RELEASE_NAMESPACE, ...secret), 'base64').toString()
 }
 
 /** Answers what the API said to a client that came as soon as the install was done. */

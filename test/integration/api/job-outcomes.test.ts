@@ -127,7 +127,7 @@ test('a name that resolves to a blocked address fails the attempt; a literal is 
     status: 422,
     body: { errors: { url: ['The url field must not point to a blocked address.'] } },
   })
-  expect(job).toMatchObject({ failure_reason: 'blocked_target', response_status: null })
+  expect(job).toMatchObject({ failure_reason: 'dns_error', response_status: null })
   expect(job.error_message).not.toMatch(/\d+\.\d+\.\d+/)
   expect(blocked.target.arrivals()).toEqual([])
 })

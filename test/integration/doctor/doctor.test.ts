@@ -108,6 +108,12 @@ describe('an installation at rest', () => {
     await here.withCompiler((compiler) =>
       compiler.putTeam('sealed', { egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] }),
     )
+    await here.withCompiler((compiler) =>
+      compiler.putOwnSecrets(
+        { team: 'sealed', kind: 'queue', name: 'mail' },
+        { signingSecrets: ['whsec_c2VjcmV0'], headerValues: {} },
+      ),
+    )
     const { job_id: id } = await here.client.push({ queue: 'emails', url: here.target.url })
     await here.client.ended(id)
     for (const executor of here.executors) {
@@ -133,7 +139,7 @@ describe('an installation at rest', () => {
       .split('\n')
       .map((line) => line.split(/\s+/).slice(0, 2).join(' '))
     expect(names).toEqual(
-      ['redis', 'installation', 'secrets', 'clock', 'leases', 'data'].map((name) => `ok ${name}`),
+      ['redis', 'installation', 'secrets', 'tokens', 'clock', 'leases', 'data'].map((name) => `ok ${name}`),
     )
     expect(await changes()).toBe(before)
   })
@@ -149,6 +155,27 @@ describe('an installation at rest', () => {
     const env = { ...here.env, PUNCTUAL_SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') }
     const found = findingsOf(await report(env)).join('\n')
     expect(found).toMatch(/^secrets failed: team sealed: Its secrets cannot be opened/)
+    expect(found).toMatch(/^secrets failed: queue mail of team sealed: Its secrets cannot be opened/m)
+    const key = { ...here.env, PUNCTUAL_OTHER_SECRETS_KEYS: here.env.PUNCTUAL_SECRETS_KEY ?? '' }
+    const next = { ...key, PUNCTUAL_SECRETS_KEY: env.PUNCTUAL_SECRETS_KEY }
+    expect(findingsOf(await report(next))).toEqual(
+      ['team sealed', 'queue mail of team sealed'].map(
+        (name) => `secrets warning: ${name}: Its secrets are sealed under a former key.`,
+      ),
+    )
+  })
+
+  test('one check alone can be made, and decides the exit code', async () => {
+    const stranger = { ...here.env, PUNCTUAL_SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') }
+    const only = async (env: Readonly<Record<string, string>>, name: string) => {
+      const { code, out } = await doctor(env, '--only', name)
+      return { code, checks: out.match(/^\w+ +\w+(?= )/gm) }
+    }
+    expect(await only(here.env, 'secrets')).toEqual({ code: 0, checks: ['ok       secrets'] })
+    expect(await only(stranger, 'secrets')).toEqual({ code: 1, checks: ['failed   secrets'] })
+    expect(await only(stranger, 'tokens')).toEqual({ code: 0, checks: ['ok       tokens'] })
+    const { code, err } = await doctor(here.env, '--only', 'keys')
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('secrets, tokens') as string })
   })
 
   test('other shards than the settings say are found', async () => {
@@ -183,7 +210,7 @@ describe('an installation at rest', () => {
       /^data failed: punctual:else: It is used by no part/m,
       /^installation failed: .*mark: Shard 0 is not marked/m,
       /^leases failed: executor gone~1 in shard 0: Its lease ended \d+ s ago.*1 entries/m,
-      /^secrets failed: token \["a","b"\]/m,
+      /^tokens failed: token \["a","b"\]/m,
       /^secrets failed: team torn: Its settings/m,
       /^clock failed: shard 0: The last step ran/m,
       /^redis failed: .*maxmemory-policy is allkeys-lru/m,
@@ -223,7 +250,7 @@ describe('other places', () => {
       const folder = world.newFolder()
       await world.start(folder)
       const { code, out } = await doctor({ PUNCTUAL_DATA_DIR: folder })
-      expect({ code, lines: out.match(/^ok/gm)?.length }).toEqual({ code: 0, lines: 6 })
+      expect({ code, lines: out.match(/^ok/gm)?.length }).toEqual({ code: 0, lines: 7 })
     } finally {
       await world.close()
     }

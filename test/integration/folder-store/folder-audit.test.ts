@@ -45,7 +45,7 @@ it('what is made, and what is deleted with its file, is noted by its kind, and n
     `kind: TeamSettings\nmetadata: { name: team }\nspec: { signing: { secretRefs: [{ name: key, key: secret }] } }`,
   ].map((text) => `apiVersion: punctual.dev/v1alpha1\n${text}\n`)
   const secret = (value: string) =>
-    `apiVersion: v1\nkind: Secret\nmetadata: { name: key }\nstringData: { secret: ${value} }\n`
+    `apiVersion: v1\nkind: Secret\nmetadata: { name: key }\ntype: punctual.dev/signing-secret\nstringData: { secret: ${value} }\n`
   write('all.yaml', kinds.join('---\n'))
   write('key.yaml', secret(`whsec_${Buffer.alloc(32, 'canary').toString('base64')}`))
   await settled(store)

@@ -16,6 +16,9 @@ export const here = {
   folder: '',
   changes: [] as FolderChange[],
   logged: [] as string[],
+  /** What was applied, and why what could not be. */
+  applied: [] as string[],
+  errors: [] as string[],
   auditLog: new FakeAuditLog(),
   clock: createHandClock(),
   /** What `take` rejects with; null = it accepts changes. */
@@ -32,6 +35,8 @@ export function useFolder(): void {
     const fresh = {
       changes: [],
       logged: [],
+      applied: [],
+      errors: [],
       auditLog: new FakeAuditLog(),
       clock: createHandClock(),
       fault: null,
@@ -53,6 +58,8 @@ export async function open(): Promise<FolderStore> {
     logger: {
       ...quietLogger,
       warn: (_message, fields) => void here.logged.push(String(fields?.['problem'])),
+      info: (_message, fields) => void here.applied.push(String(fields?.['what'])),
+      error: (_message, fields) => void here.errors.push(String(fields?.['reason'])),
     },
     auditLog: here.auditLog,
     clock: here.clock,

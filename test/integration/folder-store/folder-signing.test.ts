@@ -71,7 +71,8 @@ spec:
 apiVersion: v1
 kind: Secret
 metadata: { name: own }
-stringData: { current: by-hand }
+type: punctual.dev/signing-secret
+stringData: { current: by-hand-with-24-letters-- }
 `
 
 it('TeamSettings among other documents are edited there, with their comments, and a Secret of yours stays', async () => {
@@ -80,7 +81,7 @@ it('TeamSettings among other documents are edited there, with their comments, an
   const [own] = store.signingSecretsOf('default')
   expect(own).toEqual({ id: 'own:current', secretRef: { name: 'own', key: 'current' }, createdAtMs: null })
   await store.createSigningSecret(given(1))
-  expect(applied()).toEqual([valueOf(1), 'by-hand'])
+  expect(applied()).toEqual([valueOf(1), 'by-hand-with-24-letters--'])
   expect(here.changes.at(-1)?.teams[0]?.policy.egressAllow).toEqual(['10.0.0.0/8'])
   for (const comment of ['# the office', '# by hand']) expect(read('all.yaml')).toContain(comment)
   expect(await store.removeSigningSecret({ team: 'default', id: 'own:current' })).toEqual({

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { NO_TERMS } from '../../../src/domain/access/token-terms.ts'
 import { anApiToken } from '../../support/principals.ts'
-import { here, problems, read, start, useFolder, write } from './folder-fixture.ts'
+import { NO_REFUSALS, tokenKey } from '../../../src/folder-store/folder-snapshot.ts'
+import { until } from '../../support/until.ts'
+import { here, open, problems, queue, read, settled, start, useFolder, write } from './folder-fixture.ts'
 
 useFolder()
 
@@ -34,12 +36,37 @@ it('a new token never changes a manifest that is there, nor takes the place of o
 })
 
 it('a revoked token loses its manifest, and what stands beside it stays', async () => {
-  const queue = 'apiVersion: punctual.dev/v1alpha1\nkind: HttpQueue\nmetadata: {name: mail}\nspec: {}\n'
+  const mail = 'apiVersion: punctual.dev/v1alpha1\nkind: HttpQueue\nmetadata: {name: mail}\nspec: {}\n'
   const token = `---\napiVersion: punctual.dev/v1alpha1\nkind: ApiToken\nmetadata: { name: ci }\nspec: { sha256: "${CI.sha256Hex}" }\n`
-  write('all.yaml', queue + token)
+  write('all.yaml', mail + token)
   const store = await start()
   expect(await store.removeToken({ team: 'default', name: 'ci' })).toEqual({ status: 'removed' })
   expect(here.changes.at(-1)).toMatchObject({ removedTokens: [{ team: 'default', name: 'ci' }] })
-  expect(read('all.yaml')).toBe(queue)
+  expect(read('all.yaml')).toBe(mail)
   expect(await store.removeToken({ team: 'default', name: 'ci' })).toEqual({ status: 'not_found' })
+})
+
+it('a token that is refused is told as an error and not as applied, until it is accepted', async () => {
+  write('queue.yaml', queue('mail'))
+  const reason = 'Another team has revoked it.'
+  let isRefused = true
+  const store = await open()
+  await store.start(async ({ tokens }) =>
+    isRefused ? new Map(tokens.map((token) => [tokenKey(token), new Error(reason)])) : NO_REFUSALS,
+  )
+  const spec = `{ sha256: "${CI.sha256Hex}" }`
+  write(
+    'ci.yaml',
+    `apiVersion: punctual.dev/v1alpha1\nkind: ApiToken\nmetadata: { name: ci }\nspec: ${spec}\n`,
+  )
+  await settled(store)
+  here.clock.advance(2_000)
+  await until('it is told', () => here.errors.length > 0)
+  expect(here.errors).toEqual([`["ApiToken","default","ci"]: ${reason}`])
+  expect([here.applied, here.auditLog.asked]).toEqual([[], []])
+  isRefused = false
+  await store.sync()
+  await store.sync()
+  expect(here.applied).toEqual(['ApiToken ci'])
+  expect(here.auditLog.asked).toMatchObject([{ action: 'create', resource: { kind: 'token', name: 'ci' } }])
 })

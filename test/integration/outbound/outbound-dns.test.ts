@@ -16,16 +16,19 @@ import { createFakeClock } from '../../support/fake-clock.ts'
 import { until } from '../../support/until.ts'
 import { startCaller, startRawTarget, teamSettings } from '../../support/targets/outbound-targets.ts'
 
+/** The same for a name that does not exist and for one of the private network: nobody learns which names there are. */
+const NO_ADDRESS_MESSAGE = 'The host name does not exist, or has no address that the egress policy allows.'
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 
 describe('a name and the policy', () => {
   const target = startRawTarget((socket) => socket.write(OK))
-  const open = { allow: [], deny: [], allowable: null }
+  const open = { allow: [], deny: [], allowable: null, clusterCidrs: [], ownHosts: [] }
   const BLOCKED = {
     kind: 'failed',
     reason: 'blocked_target',
     message: 'The target is not allowed by the egress policy.',
   }
+  const NO_ADDRESS = { kind: 'failed', reason: 'dns_error', message: NO_ADDRESS_MESSAGE }
 
   afterAll(async () => (await target).close())
 
@@ -39,7 +42,7 @@ describe('a name and the policy', () => {
     const { port, connections } = await target
     const before = connections()
     const caller = startCaller({ resolve: async () => addresses, egressSettings: open })
-    expect(await caller.call(`http://hooks.example:${port}/`)).toMatchObject(BLOCKED)
+    expect(await caller.call(`http://hooks.example:${port}/`)).toMatchObject(NO_ADDRESS)
     expect(connections()).toBe(before)
     await caller.close()
   })
@@ -84,8 +87,8 @@ describe('a name and the policy', () => {
     const call = (version: number) =>
       caller.call(`http://flip.example:${port}/`, { settings: teamSettings({ version }) })
     expect(await call(1)).toMatchObject({ kind: 'answered' })
-    expect(await call(2)).toMatchObject(BLOCKED)
-    expect(await call(3)).toMatchObject(BLOCKED)
+    expect(await call(2)).toMatchObject(NO_ADDRESS)
+    expect(await call(3)).toMatchObject(NO_ADDRESS)
     expect(connections()).toBe(before + 1)
     await caller.close()
   })
@@ -97,8 +100,8 @@ describe('a name and the policy', () => {
     expect(await caller.call(`http://api.shop.example:${port}/`, { settings })).toMatchObject({
       kind: 'answered',
     })
-    expect(await caller.call(`http://api.example:${port}/`, { settings })).toMatchObject(BLOCKED)
-    expect(await caller.call(`http://api.shop.example:${port}/`, { team: 'b' })).toMatchObject(BLOCKED)
+    expect(await caller.call(`http://api.example:${port}/`, { settings })).toMatchObject(NO_ADDRESS)
+    expect(await caller.call(`http://api.shop.example:${port}/`, { team: 'b' })).toMatchObject(NO_ADDRESS)
     await caller.close()
   })
 
@@ -226,8 +229,8 @@ describe('the resolver', () => {
   })
 
   test.each<[string, Zone, string]>([
-    ['NXDOMAIN', () => NXDOMAIN, 'The host name does not exist or has no address.'],
-    ['no records', () => [], 'The host name does not exist or has no address.'],
+    ['NXDOMAIN', () => NXDOMAIN, NO_ADDRESS_MESSAGE],
+    ['no records', () => [], NO_ADDRESS_MESSAGE],
     ['SERVFAIL', () => SERVFAIL, 'The name servers could not resolve the host name (ESERVFAIL).'],
   ])('says what %s means', async (_name, answers, message) => {
     zone = answers
@@ -269,7 +272,7 @@ describe('the resolver', () => {
     ['a name of which nothing is said', (name) => [`${name} CNAME next.${name}`]],
   ])('asks no further where an alias leads to %s', async (_name, answers) => {
     zone = answers
-    await expect(resolve('a.example.')).rejects.toThrow('The host name does not exist or has no address.')
+    await expect(resolve('a.example.')).rejects.toThrow(NO_ADDRESS_MESSAGE)
     expect(questions.toSorted()).toEqual(['A a.example', 'AAAA a.example'])
   })
 
@@ -287,7 +290,7 @@ describe('the resolver', () => {
     expect(await caller.call('http://gone.example/')).toMatchObject({
       kind: 'failed',
       reason: 'dns_error',
-      message: 'The host name does not exist or has no address.',
+      message: NO_ADDRESS_MESSAGE,
       timings: { dnsMs: expect.any(Number), connectMs: null },
     })
     await caller.close()

@@ -89,7 +89,13 @@ beforeAll(() => {
   })
 })
 
-const OPEN = { allow: ['127.0.0.0/8', 'target.example'], deny: [], allowable: null }
+const OPEN = {
+  allow: ['127.0.0.0/8', 'target.example'],
+  deny: [],
+  allowable: null,
+  clusterCidrs: [],
+  ownHosts: [],
+}
 
 afterAll(async () => {
   await caller.close()

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { EgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
 import {
   createLatch,
+  LOOPBACK_OPEN,
   startCaller,
   startRawTarget,
   teamSettings,
@@ -64,6 +66,15 @@ describe('what goes over the wire', () => {
     expect(received()).not.toMatch(/evil|trailers/)
   })
 
+  test('is nothing where the signing secrets cannot be opened', async () => {
+    const { url, received } = await target((socket) => socket.write(OK))
+    const settings = { ...teamSettings(), isSigningUnreadable: true }
+    const result = await caller.call(url, { settings })
+    const message = 'The signing secrets of the team cannot be opened.'
+    expect(result).toMatchObject({ kind: 'failed', reason: 'unknown', message })
+    expect(received()).toBe('')
+  })
+
   test('a GET with a payload sends it', async () => {
     const { url, received } = await target((socket) => socket.write(OK))
     expect(await caller.call(url, { body: '[1]' })).toMatchObject({ kind: 'answered' })
@@ -120,7 +131,9 @@ describe('connections', () => {
   })
 
   test('that a policy closed are not reused under it', async () => {
-    const closed = startCaller({ egressSettings: { allow: [], deny: [], allowable: null } })
+    const closed = startCaller({
+      egressSettings: { allow: [], deny: [], allowable: null, clusterCidrs: [], ownHosts: [] },
+    })
     const { url, connections } = await target((socket) => socket.write(OK))
     const call = (version: number, egressAllow: string[]) =>
       closed.call(url, { settings: teamSettings({ version, egressAllow }) })
@@ -128,6 +141,32 @@ describe('connections', () => {
     expect(await call(2, [])).toMatchObject({ kind: 'failed', reason: 'blocked_target' })
     expect(connections()).toBe(1)
     await closed.close()
+  })
+
+  test('to an address that has become our own are not reused', async () => {
+    let generation = 0
+    const own = {
+      has: () => generation > 0,
+      get generation() {
+        return generation
+      },
+    }
+    const moving = startCaller({ egress: new EgressGuard(LOOPBACK_OPEN, own) })
+    const { url, port, connections } = await target((socket) => socket.write(OK))
+    const named = startCaller({
+      egress: new EgressGuard(LOOPBACK_OPEN, own),
+      resolve: async () => ['127.0.0.1'],
+    })
+    const name = `http://moving.example:${port}/`
+    expect(await moving.call(url)).toMatchObject({ kind: 'answered' })
+    expect(await moving.call(url)).toMatchObject({ kind: 'answered' })
+    expect(await named.call(name)).toMatchObject({ kind: 'answered' })
+    expect(connections()).toBe(2)
+    generation += 1
+    expect(await moving.call(url)).toMatchObject({ kind: 'failed', reason: 'blocked_target' })
+    expect(await named.call(name)).toMatchObject({ kind: 'failed', reason: 'dns_error' })
+    expect(connections()).toBe(2)
+    await Promise.all([moving.close(), named.close()])
   })
 
   test('a request that was written is never sent again', async () => {

@@ -41,7 +41,13 @@ test('a target without free ports fails its own calls, and no claim rests for it
     return () => undefined
   }
   const caller = createHttpCaller({
-    egress: new EgressGuard({ allow: ['127.0.0.0/8'], deny: [], allowable: null }),
+    egress: new EgressGuard({
+      allow: ['127.0.0.0/8'],
+      deny: [],
+      allowable: null,
+      clusterCidrs: [],
+      ownHosts: [],
+    }),
     clock,
     logger,
     version: '0.0.0',

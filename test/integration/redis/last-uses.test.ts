@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { LastUses } from '../../../src/redis/access/last-uses.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
-import { SecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { USED_KEY } from '../../../src/redis/layout/keys.ts'
 import { openEngine, type TestEngine } from '../../support/engine/engine.ts'

@@ -28,16 +28,18 @@ afterEach(async () => {
 
 const clock = createFakeClock()
 const errors: string[] = []
+const warnings: string[] = []
 
 function open(redisUrl: string) {
   const logger = {
     ...quietLogger,
     error: (_message: string, fields?: object) => void errors.push(JSON.stringify(fields)),
+    warn: (message: string, fields?: object) => void warnings.push(`${message} ${JSON.stringify(fields)}`),
   }
   const telemetry = { ...createTelemetry({ logLevel: 'error', logFormat: 'json' }), logger }
   const secretsKey = createSecretKey(randomBytes(32))
   return openLazyEngine(
-    { redisUrl, redisCa: null, shards: 2, allowUnsafeRedis: false, secretsKey },
+    { redisUrl, redisCa: null, shards: 2, allowUnsafeRedis: false, secretsKey, otherSecretsKeys: [] },
     { name: 'punctual-controller', telemetry, lifecycle, clock },
   )
 }
@@ -50,7 +52,10 @@ async function connections(): Promise<readonly string[]> {
 test('an attempt that fails on its way leaves no connection behind', async () => {
   await redis.client.call('ACL', 'SETUSER', 'deaf', 'on', '>secret', '~*', '+@all', '-subscribe')
   const engine = await open(`redis://deaf:secret@127.0.0.1:${redis.port}`)
-  await expect(engine.epochs.facts()).rejects.toThrow('Redis has not answered yet')
+  await expect(engine.epochs.facts()).rejects.toThrow('Redis cannot be used')
+  expect(warnings).toEqual([
+    expect.stringMatching(/^Redis cannot be used yet; trying again .*NOPERM.*subscribe/),
+  ])
   await until('all is closed', async () => (await connections()).length === 0)
 })
 

@@ -23,7 +23,7 @@ import { largestNotification } from '../../unit/senders/nasty-text.ts'
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const settings = teamSettings({ egressAllow: ['127.0.0.0/8'], signingSecrets: [SECRET] })
 const caller = createHttpCaller({
-  egress: new EgressGuard({ allow: [], deny: [], allowable: null }),
+  egress: new EgressGuard({ allow: [], deny: [], allowable: null, clusterCidrs: [], ownHosts: [] }),
   clock: systemClock,
   logger: quietLogger,
   version: '0.0.0',
@@ -69,7 +69,7 @@ test.each(SERVICES)('%s gets neither a signature nor identity headers', async (t
   await send(type, target.url)
   const names = Object.keys(target.posts()[0]?.headers ?? {})
   expect(names).toContain('content-type')
-  expect(names.filter((name) => /^x-punctual|signature/.test(name))).toEqual([])
+  expect(names.filter((name) => /^x-punctual|signature/.test(name))).toEqual(['x-punctual-depth'])
 })
 
 test.each<readonly ['slack' | 'discord', () => Promise<ChatTarget>, ChatAnswer, object]>([
@@ -163,7 +163,7 @@ test('a webhook of the team gets the record, signed as callbacks are', async () 
     Object.keys(headers)
       .filter((name) => name.startsWith('x-punctual-'))
       .toSorted(),
-  ).toEqual(['x-punctual-signature', 'x-punctual-timestamp'])
+  ).toEqual(['x-punctual-depth', 'x-punctual-signature', 'x-punctual-timestamp'])
 })
 
 test('no answer repeats a URL', async () => {

@@ -31,7 +31,7 @@ spec:
 ---
 apiVersion: v1
 kind: Secret
-metadata: { name: team }
+metadata: { name: team, labels: { punctual.dev/secret: signing } }
 stringData:
   signing: ${SIGNING_SECRET}
   ops: ${targetUrl}/ops/${CANARY}

@@ -36,7 +36,7 @@ apiVersion: punctual.dev/v1alpha1
 kind: TeamSettings
 metadata: { name: team }
 spec:
-  egress: { allow: [127.0.0.0/8, localhost] }
+  egress: { allow: [127.0.0.0/8, localhost, 10.9.0.0/16] }
   members: [{ name: Ada, email: ada@a.test }, { name: Bob, email: bob@a.test }]
   notifications:
     channels:
@@ -83,11 +83,18 @@ test('a failure reaches every channel, and no URL or password reaches anyone els
     PUNCTUAL_SMTP_URL: `smtp://${LOGIN.user}:${LOGIN.password}@localhost:${mail.port}`,
     PUNCTUAL_SMTP_FROM: 'Punctual <punctual@a.test>',
   })
-  const problems = program.log.filter(({ msg }) => msg === 'A manifest is not applied')
+  const problems = program.log.filter(({ msg }) => msg === 'A manifest has a problem')
   expect(problems.map(({ problem }) => problem)).toEqual([
     expect.stringContaining('spec.notifications.channels[2].secretRef: The URL must be one of Discord'),
     expect.stringContaining('spec.notifications.channels[5].secretRef: The egress policy blocks the host'),
   ])
+
+  // Hosts of channels are named for another reason than to be opened.
+  const ineffective = program.log.filter(({ msg }) => msg.startsWith('Entries of spec.egress.allow open'))
+  expect(ineffective).toMatchObject([
+    { team: 'default', entries: expect.arrayContaining(['10.9.0.0/16']) as unknown },
+  ])
+  expect(JSON.stringify(ineffective)).not.toContain('127.0.0.0/8')
 
   const tested = await client.send('POST', '/api/notifications/test', {})
   expect(tested).toMatchObject({

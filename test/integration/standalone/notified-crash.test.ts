@@ -24,6 +24,7 @@ spec:
 apiVersion: v1
 kind: Secret
 metadata: { name: urls }
+type: punctual.dev/signing-secret
 stringData: { hook: '${hookUrl}', signing: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw }
 `
 }

@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { SigningSecret } from '../../../src/contract/generated/wire.ts'
 import { stopProgram } from '../../support/servers/processes.ts'
+import { until } from '../../support/until.ts'
 import { createStandaloneWorld } from '../../support/servers/standalone-world.ts'
 
 const { newFolder, newTarget, start, close } = createStandaloneWorld()
@@ -53,4 +54,39 @@ test('calls are signed with both secrets of a rotation from the answer on, and w
   const job = await again.client.push({ queue: 'q', url: `${target.url}/none` })
   await again.client.ended(job.job_id)
   expect(target.arrivals('/none')[0]?.headers).not.toHaveProperty('x-punctual-signature')
+})
+
+test('a job takes a header from a Secret of the folder, and from the next one once that has changed', async () => {
+  const [folder, target] = [newFolder(), await newTarget()]
+  const manifests = newFolder()
+  const { client } = await start(folder, { PUNCTUAL_MANIFESTS: manifests })
+  const host = new URL(target.url).host
+  const write = (token: string) =>
+    writeFileSync(
+      // In place of the sample.
+      join(manifests, 'team.yaml'),
+      `apiVersion: punctual.dev/v1alpha1
+kind: TeamSettings
+metadata: { name: team }
+spec: { headerSecrets: [{ name: partner, secretKeyRef: { name: partner, key: token }, hosts: ['${host}'] }] }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: partner }
+type: punctual.dev/header-secret
+stringData: { token: ${token} }
+`,
+    )
+  const push = { queue: 'q', url: `${target.url}/partner`, header_secrets: { 'X-Partner': 'partner' } }
+  const sends = (token: string) =>
+    until(`${token} is sent`, async () => {
+      const { status, body } = await client.send<{ job_id: number }>('POST', '/api/jobs', push)
+      if (status === 201) await client.ended(body.job_id)
+      return target.arrivals('/partner').at(-1)?.headers['x-partner'] === token
+    })
+  expect((await client.send('POST', '/api/jobs', push)).status).toBe(422)
+  for (const token of ['first-token', 'second-token']) {
+    write(token)
+    await sends(token)
+  }
 })

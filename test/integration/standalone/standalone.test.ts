@@ -25,6 +25,7 @@ spec:
 apiVersion: v1
 kind: Secret
 metadata: { name: signing }
+type: punctual.dev/signing-secret
 stringData: { current: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw }
 `
 

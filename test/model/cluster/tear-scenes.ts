@@ -16,7 +16,8 @@ import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
 import { trimFinished } from '../../../src/redis/history/finished-chains.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
-import { SecretBox } from '../../../src/redis/control/secret-box.ts'
+import { sealAllAnew } from '../../../src/redis/control/sealed/reseal.ts'
+import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
 import { createFakeWindows } from '../../support/engine/fake-windows.ts'
@@ -41,6 +42,7 @@ import { HISTORY_SCENES } from '../history/history-scenes.ts'
 import { MENDING_SCENES } from '../mending/mending-scenes.ts'
 import { CRON_SCENES } from '../crons/cron-scenes.ts'
 import { CHANNEL_SCENES } from '../notifications/channel-scenes.ts'
+import { NAMESPACE_SCENES } from '../namespaces/erase-scenes.ts'
 import { STATISTICS_SCENES } from '../statistics/statistics-scenes.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
@@ -57,7 +59,8 @@ export interface Stage {
 /** Sets the stage; answers what makes the product send the step, and send it again after a fault. */
 export type Scene = (stage: Stage) => Promise<() => Promise<unknown>>
 
-const BOX = new SecretBox(createSecretKey(randomBytes(32)))
+const KEY = createSecretKey(randomBytes(32))
+const BOX = new SecretBox(KEY)
 const LARGE = JSON.stringify('x'.repeat(5000))
 
 export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
@@ -72,6 +75,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...LIMIT_SCENES,
   ...CHANNEL_SCENES,
   ...STATISTICS_SCENES,
+  ...NAMESPACE_SCENES,
   [
     'reserve_ids',
     'a first push',
@@ -119,7 +123,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
       await finishScene(stage).then((finish) => finish())
       stage.accepted.length = 0
       stage.world.clock.advance(ALERT_RETENTION_DAYS * 86_400_000)
-      return () => forgetAlerts(stage.world.engine, shardKeys(stage.world.engine, 0), 'default')
+      return () => forgetAlerts(stage.world.engine, shardKeys(stage.world.engine, 0), { team: 'default' })
     },
   ],
   ['claim_suspects', 'two of one cohort, one of a paused queue, one too many', suspectScene],
@@ -220,6 +224,19 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
       return () => compiler.removeTeam('default')
     },
   ]),
+  [
+    'reseal',
+    'a team whose secret lies there under a former key',
+    async ({ world }) => {
+      const { compiler } = await createLeaderEpochs(world.engine, BOX).begin()
+      await compiler.putTeam('default', {
+        egressAllow: [],
+        signingSecrets: ['a secret of 24 bytes and more'],
+      })
+      const first = createSecretKey(randomBytes(32))
+      return () => sealAllAnew(world.engine, new SecretBox(first, [KEY]), null)
+    },
+  ],
   [
     'count_queues',
     'a queue with jobs of every kind',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, test } from 'vitest'
 import { createCronStats } from '../../../src/redis/crons/cron-stats.ts'
-import { ended } from '../../support/engine/model-executor.ts'
+import { assertClean, ended } from '../../support/engine/model-executor.ts'
 import { openWorld } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { CronStage, NAME, TEAM } from './cron-stage.ts'
@@ -28,6 +28,9 @@ test('a cron is failing from the failure that it raised until a success, whereve
   }
   const run = async (failed: boolean): Promise<void> => {
     await stage.store.runNow(TEAM, (await entry()).cronId)
+    await endAll(failed)
+  }
+  const endAll = async (failed: boolean): Promise<void> => {
     for (const { source, work } of await stage.claimAll()) {
       assert.ok(work.kind === 'job')
       const settings = { ...work.settings, retriesEnabled: false }
@@ -44,6 +47,18 @@ test('a cron is failing from the failure that it raised until a success, whereve
   assert.equal((await entry()).failing, 'http_server_error')
   await run(false)
   assert.deepEqual([(await entry()).failing, (await entry()).lastRun?.result], [null, 'succeeded'])
+
+  // Of runs that overlap, the newest that has failed counts.
+  const last = async () => (await entry()).lastFailure?.reason
+  assert.equal(await last(), undefined)
+  await run(true)
+  const failedAtMs = (await entry()).lastRun?.scheduledAtMs
+  world.clock.advance(1_000)
+  await stage.store.runNow(TEAM, (await entry()).cronId)
+  assert.equal((await entry()).lastRun?.result, 'running')
+  assert.deepEqual((await entry()).lastFailure, { scheduledAtMs: failedAtMs, reason: 'http_server_error' })
+  await assertClean(world)
+  await endAll(false)
 
   // A success that a program without alerts has counted.
   await run(true)

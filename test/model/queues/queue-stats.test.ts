@@ -9,7 +9,7 @@ import { shardOfQueue } from '../../../src/redis/client/engine.ts'
 import { QUEUE } from '../../../src/redis/layout/fields.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { SecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import {
@@ -103,7 +103,7 @@ describe('the queueStats of queues', () => {
     assert.equal((await queueStats.count([place('emails')]))[0]?.counts.pending, 1)
   })
 
-  test('knows a failure from the step that raises it, and no warning', async () => {
+  test('knows a failure from the step that ends the chain, with alerts or without, and no attempt that is retried', async () => {
     const { shard } = shardOfQueue(world.engine, 'default', 'emails')
     const source = await openExecutor(world, 'e1', shard)
     const failWith = async (change: Parameters<typeof alerting>[2]) => {
@@ -113,9 +113,13 @@ describe('the queueStats of queues', () => {
       return (await queueStats.count([place('emails')]))[0]?.lastFailure
     }
     assert.equal(await failWith({}), null)
-    assert.equal(await failWith({ alertsEnabled: false, retryDelays: [] }), null)
-    const atMs = world.clock.wallMs
-    assert.deepEqual(await failWith({ retryDelays: [] }), { atMs, ageMs: 0, reason: 'http_server_error' })
+    for (const alertsEnabled of [false, true]) {
+      world.clock.advance(1_000)
+      const atMs = world.clock.wallMs
+      assert.deepEqual(await failWith({ alertsEnabled, retryDelays: [] }), {
+        ...{ atMs, ageMs: 0, reason: 'http_server_error' },
+      })
+    }
   })
 
   test('tells when and why a failure was last raised, of an idle queue too', async () => {

@@ -1,3 +1,4 @@
+import { teamsOf } from '../../support/no-own-secrets.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { Executor, type ExecutorCapacity } from '../../../src/executor/executor.ts'
@@ -89,14 +90,14 @@ export class ShareWorld {
         },
       },
       caller: { call: (...args) => this.#call(...args), close: () => Promise.resolve() },
-      teams: { of: () => NO_TEAM_SETTINGS },
+      teams: teamsOf(() => NO_TEAM_SETTINGS),
       jobIds: new JobIds(64, '0123456789ab'),
       clock: this.clock,
       logger: quietLogger,
       metrics: {
         ...quietMetrics,
         leaseLost: () => (this.leasesLost += 1),
-        callsInFlight: (read) => (this.#busy = read),
+        callSlots: (_slots, read) => (this.#busy = read),
       },
       capacity: capacityOf(options.concurrency, options.capacity),
       newExecutorId: () => 'executor',

@@ -1,3 +1,4 @@
+import { teamsOf } from '../../support/no-own-secrets.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import type { Logger } from '../../../src/ports/runtime.ts'
 import type { Metrics } from '../../../src/ports/metrics.ts'
@@ -107,7 +108,7 @@ export class SimulatedExecutor {
     this.name = name
     const metrics: Metrics = {
       ...quietMetrics,
-      callsInFlight: (read) => {
+      callSlots: (_slots, read) => {
         this.#readCallsInFlight = read
       },
       leaseLost: options.onLeaseLost,
@@ -131,7 +132,7 @@ export class SimulatedExecutor {
       })),
       hints: { onWake: (listener) => this.#listen(around, random, listener) },
       caller: around.target.callerOf(process),
-      teams: { of: () => NO_TEAM_SETTINGS },
+      teams: teamsOf(() => NO_TEAM_SETTINGS),
       jobIds: around.jobIds,
       clock: process.clock,
       logger,

@@ -52,22 +52,31 @@ export async function helm(
 export interface RenderOptions {
   /** As after `--set`; a comma within a value needs a backslash. */
   readonly set?: readonly string[]
+  /** As in a file of values; `set` wins. */
+  readonly values?: object
   readonly namespace?: string
 }
 
 /** The manifests of a release called punctual. Throws with helm's error output. */
-export function renderChart({ set = [], namespace = 'punctual' }: RenderOptions = {}): Promise<string> {
-  return helm(['template', 'punctual', CHART, '--namespace', namespace, ...flagsOf(set)])
+export function renderChart({ namespace = 'punctual', ...given }: RenderOptions = {}): Promise<string> {
+  return helm(['template', 'punctual', CHART, '--namespace', namespace, ...flagsOf(given)])
+}
+
+/** What an installation would print, its manifests included. */
+export function notesOf({ namespace = 'punctual', ...given }: RenderOptions = {}): Promise<string> {
+  return helm(['install', 'punctual', CHART, '--dry-run=client', '--namespace', namespace, ...flagsOf(given)])
 }
 
 /** `helm install` or `helm upgrade` of a release called punctual, without waiting for pods. */
 export function applyChart(
   verb: 'install' | 'upgrade',
-  { set = [], namespace = 'punctual', ...options }: RenderOptions & HelmOptions,
+  { set, values, namespace = 'punctual', ...options }: RenderOptions & HelmOptions,
 ): Promise<string> {
-  return helm([verb, 'punctual', CHART, '--namespace', namespace, ...flagsOf(set)], options)
+  const given = { ...(set && { set }), ...(values && { values }) }
+  return helm([verb, 'punctual', CHART, '--namespace', namespace, ...flagsOf(given)], options)
 }
 
-function flagsOf(set: readonly string[]): string[] {
-  return set.flatMap((one) => ['--set', one])
+function flagsOf({ set = [], values }: RenderOptions): string[] {
+  const whole = values === undefined ? [] : ['--set-json', JSON.stringify(values)]
+  return [...whole, ...set.flatMap((one) => ['--set', one])]
 }

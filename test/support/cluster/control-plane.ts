@@ -36,6 +36,8 @@ export interface ControlPlane {
   readonly access: ClusterAccess
   /** The same for kubectl, as a file; gone after `stop`. */
   readonly kubeconfig: string
+  /** Of etcd, which anybody on this machine may read. */
+  readonly etcdUrl: string
   /** Disconnects every client; etcd keeps the data. */
   stopApiServer(): Promise<void>
   /** At the same address, with the same certificate. */
@@ -69,7 +71,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     if (options.controllerManager ?? true) {
       start('kube-controller-manager', controllerManagerSettings(plan, access))
     }
-    return { access, kubeconfig, startApiServer, stopApiServer: () => kill('kube-apiserver'), stop }
+    const etcdUrl = `http://127.0.0.1:${plan.etcdPort}`
+    return { access, kubeconfig, etcdUrl, startApiServer, stopApiServer: () => kill('kube-apiserver'), stop }
   } catch (error) {
     await stop()
     throw error

@@ -1,3 +1,4 @@
+import { teamsOf } from '../no-own-secrets.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { capacityOf } from './capacity.ts'
 import { Executor } from '../../../src/executor/executor.ts'
@@ -36,7 +37,13 @@ export interface CronWorld {
 }
 
 function systemCaller(): HttpCaller {
-  const egress = new EgressGuard({ allow: ['127.0.0.0/8'], deny: [], allowable: null })
+  const egress = new EgressGuard({
+    allow: ['127.0.0.0/8'],
+    deny: [],
+    allowable: null,
+    clusterCidrs: [],
+    ownHosts: [],
+  })
   return createHttpCaller({ egress, clock: systemClock, logger: quietLogger, version: '0.0.0' })
 }
 
@@ -96,7 +103,7 @@ export async function openCronWorld(
         })),
         hints: { onWake: () => () => undefined },
         caller,
-        teams: { of: () => NO_TEAM_SETTINGS },
+        teams: teamsOf(() => NO_TEAM_SETTINGS),
         windows,
         jobIds,
         clock: systemClock,

@@ -3,7 +3,7 @@ import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import { loadScripts, type StepName } from '../../../src/redis/steps.ts'
-import { SecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
 import { createApiClient, type ApiClient } from '../servers/api-client.ts'
 import { openEngine, type TestEngine } from './engine.ts'
@@ -69,7 +69,9 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
   let engine: TestEngine | null = null
 
   async function startApi(extra: Record<string, string> = {}): Promise<Api> {
-    const program = runProgram(['api'], { ...env, PUNCTUAL_TOKEN: TOKEN, ...extra })
+    // Whatever the API answers, it answers without the key of secrets.
+    const { PUNCTUAL_SECRETS_KEY: _key, ...apiEnv } = env
+    const program = runProgram(['api'], { ...apiEnv, PUNCTUAL_TOKEN: TOKEN, ...extra })
     programs.push(program)
     const url = String((await program.logged('The API listens'))['url'])
     return { program, url, client: createApiClient(url, TOKEN) }

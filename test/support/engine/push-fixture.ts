@@ -13,6 +13,7 @@ export function read(body: unknown, change: Partial<PushContext> = {}): BodyResu
     idempotencyKey: undefined,
     nowMs: NOW_MS,
     isBlocked: (url) => url.hostname === '127.0.0.1',
+    headerSecrets: [],
     ...change,
   })
 }

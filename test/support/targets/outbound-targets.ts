@@ -59,7 +59,13 @@ export async function startRawTarget(
   }
 }
 
-export const LOOPBACK_OPEN: EgressSettings = { allow: ['127.0.0.0/8', '::1'], deny: [], allowable: null }
+export const LOOPBACK_OPEN: EgressSettings = {
+  allow: ['127.0.0.0/8', '::1'],
+  deny: [],
+  allowable: null,
+  clusterCidrs: [],
+  ownHosts: [],
+}
 
 export interface TestCaller {
   /** Calls with defaults: GET, 5 s, team `a`. */
@@ -90,6 +96,8 @@ export function teamSettings(fields: Partial<TeamSettings> = {}): TeamSettings {
     version: 1,
     egressAllow: [],
     signingSecrets: [],
+    signingSecretIds: [],
+    headerSecrets: [],
     quotas: NO_QUOTAS,
     channels: [],
     members: [],

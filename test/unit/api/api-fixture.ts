@@ -54,12 +54,13 @@ export const BEARER = { authorization: `Bearer ${TOKEN}` }
 function createFakeBox(): ApiParts['cursorBox'] {
   const turned = (text: string) => text.split('').toReversed().join('')
   return {
-    seal: (text) => Buffer.from(turned(`sealed ${text}`)).toString('base64'),
+    seal: (text) => Buffer.from(turned(`sealed ${text}`)).toString('base64url'),
     open: (sealed) => {
-      const text = turned(Buffer.from(sealed, 'base64').toString())
+      const text = turned(Buffer.from(sealed, 'base64url').toString())
       if (!text.startsWith('sealed ')) throw new Error('not sealed')
       return text.slice('sealed '.length)
     },
+    digest: (text) => turned(text),
   }
 }
 
@@ -302,6 +303,7 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
       remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),
     },
     managed: NOTHING_MANAGED,
+    signingRefs: { of: () => Promise.resolve([]) },
     crons: fakeCrons(),
     cronEditor: {
       create: (_team, settings) => Promise.resolve(aCron(settings)),

@@ -137,3 +137,37 @@ test('an edit of a window is noted with what it found', async () => {
   expect(auditLog.ended).toMatchObject([{ entry: { before: { action: 'mute' }, after: { action: 'hold' } } }])
   expect(Object.keys(auditLog.ended[0]?.entry.after ?? {})).toEqual(['action'])
 })
+
+test('the tag of a cron is of secret headers too, and tells by no other cron whether a guess is right', async () => {
+  const settingsOf = (authorization: string) => aCron({ headers: { Authorization: authorization } }).settings
+  let current = settingsOf('Bearer one')
+  const crons = {
+    get: (_team: string, cronId: number) => Promise.resolve(aCron(current, { cronId })),
+    list: () => Promise.resolve({ crons: [], nextCursor: null }),
+  }
+  const cronEditor = {
+    edit: async (_t: string, cronId: number, change: object, check?: (found: typeof current) => void) => {
+      check?.(current)
+      current = { ...current, ...change }
+      return aCron(current, { cronId })
+    },
+  }
+  const api = await startApi({ crons: crons as never, cronEditor: cronEditor as never })
+  const read = async (id: number) => {
+    const answer = await call(api.port, `/api/crons/${id}`, { headers: BEARER })
+    return [JSON.parse(answer.text).headers, String(answer.headers.etag)] as const
+  }
+  const [shown, tag] = await read(7)
+  expect((await read(8))[1]).not.toBe(tag)
+  const edit = (authorization: string) =>
+    call(api.port, '/api/crons/7', {
+      method: 'PATCH',
+      headers: { ...JSON_TYPE, 'if-match': tag },
+      body: JSON.stringify({ headers: { Authorization: authorization } }),
+    })
+  expect((await edit('Bearer two')).status).toBe(200)
+  expect(await read(7)).toEqual([shown, expect.not.stringMatching(tag)])
+  expect((await edit('Bearer three')).status).toBe(409)
+  expect(current.headers).toEqual({ Authorization: 'Bearer two' })
+  await api.close()
+})

@@ -71,6 +71,12 @@ test.each([
   ['AlertResourceKind.enum', alerts.ALERT_RESOURCE_KINDS],
   ['AlertList.properties.alerts.maxItems', limits.LIST_LIMIT_MAX],
   ['Alert.properties.deliveries.maxItems', limits.CHANNELS_PER_TEAM_MAX],
+  ['Team.properties.header_secrets.maxItems', limits.HEADER_SECRETS_PER_TEAM_MAX],
+  ['JobPush.properties.header_secrets.maxProperties', limits.HEADER_SECRETS_PER_JOB_MAX],
+  [
+    'JobPush.properties.header_secrets.additionalProperties.maxLength',
+    limits.HEADER_SECRET_NAME_CHARACTERS_MAX,
+  ],
 ])('%s is the bound the code has', (path, bound) => {
   expect(at(path)).toEqual(bound)
 })

@@ -3,6 +3,7 @@ import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { MaintenanceWindow } from '../../../src/domain/windows/maintenance-window.ts'
+import { areUnread, NO_OWN_SECRETS, type OwnSecrets } from '../../../src/ports/access/own-secrets.ts'
 import type { CompileEnd, EngineFacts, SettingsCompiler, TeamPolicy } from '../../../src/ports/settings.ts'
 import { queueKey } from '../../../src/resources/queue-owner.ts'
 
@@ -17,10 +18,19 @@ export interface MemoryEngine {
   /** By `team/name`. */
   readonly crons: Map<string, { readonly cronId: number; readonly settings: CronSettings }>
   readonly teams: Map<string, TeamPolicy>
+  readonly ownAddresses: Map<string, readonly string[]>
+  /** By kind and `team/name`. */
+  readonly ownSecrets: Map<string, OwnSecrets>
   /** By `team/name`. */
   readonly tokens: Map<string, string>
+  /** By hash; revoked ones stay. */
+  readonly hashTeams: Map<string, string>
   /** By `team/name`. */
   readonly windows: Map<string, MaintenanceWindow>
+  /** Whose secrets cannot be opened. */
+  unopened: readonly string[]
+  /** The uids by team. */
+  readonly namespaces: Map<string, string>
   /** Of every cron that is active. */
   nextTickMs: number
   isAway: boolean
@@ -69,6 +79,21 @@ export function createMemoryEngine(
       effect(engine.crons.has(queueKey(team, name)), () => ({
         status: engine.crons.delete(queueKey(team, name)) ? 'removed' : 'not_found',
       })),
+    putOwnAddresses: (of, addresses) =>
+      effect(!isDeepStrictEqual(engine.ownAddresses.get(of), addresses), () => {
+        engine.ownAddresses.set(of, addresses)
+        return { status: 'applied' }
+      }),
+    putOwnSecrets: ({ team, kind, name }, secrets) => {
+      const key = `${kind} ${queueKey(team, name)}`
+      const held = engine.ownSecrets.get(key) ?? NO_OWN_SECRETS
+      if (areUnread(secrets) && engine.ownSecrets.has(key))
+        return effect(false, () => ({ status: 'applied' }))
+      return effect(!isDeepStrictEqual({ ...held }, { ...secrets }), () => {
+        engine.ownSecrets.set(key, secrets)
+        return { status: 'applied' }
+      })
+    },
     putTeam: (team, policy) =>
       effect(!isDeepStrictEqual(engine.teams.get(team), policy), () => {
         engine.teams.set(team, policy)
@@ -79,11 +104,16 @@ export function createMemoryEngine(
         engine.teams.delete(team)
         return { status: 'removed' }
       }),
-    putToken: ({ team, name, sha256Hex }) =>
-      effect(engine.tokens.get(queueKey(team, name)) !== sha256Hex, () => {
-        engine.tokens.set(queueKey(team, name), sha256Hex)
+    putToken: ({ team, name, sha256Hex }, claim = 'free') => {
+      const key = queueKey(team, name)
+      const holder = engine.hashTeams.get(sha256Hex) ?? (claim === 'free' ? team : null)
+      if (holder !== team) return effect(engine.tokens.delete(key), () => ({ status: 'taken' }))
+      return effect(engine.tokens.get(key) !== sha256Hex, () => {
+        engine.hashTeams.set(sha256Hex, team)
+        engine.tokens.set(key, sha256Hex)
         return { status: 'applied' }
-      }),
+      })
+    },
     removeToken: (team, name) =>
       effect(engine.tokens.has(queueKey(team, name)), () => {
         engine.tokens.delete(queueKey(team, name))
@@ -101,15 +131,41 @@ export function createMemoryEngine(
         engine.windows.delete(queueKey(team, name))
         return { status: 'removed' }
       }),
+    sealAnew: () => effect(false, () => ({ status: 'sealed', unopened: engine.unopened })),
     applied: () => Promise.resolve({ teams: [...engine.teams.keys()], tokens: [], windows: [] }),
+    namespaces: () => Promise.resolve(engine.namespaces),
+    claimNamespace: (team, uid) => {
+      const held = engine.namespaces.get(team) ?? uid
+      engine.namespaces.set(team, held)
+      return Promise.resolve({ uid: held })
+    },
+    putNamespace: (team, uid) => {
+      engine.namespaces.set(team, uid)
+      return Promise.resolve({ status: 'applied' })
+    },
+    removeNamespace: (team) => {
+      engine.namespaces.delete(team)
+      return Promise.resolve({ status: 'removed' })
+    },
+    eraseTeam: (team) => {
+      const left = [...engine.queues.keys()].find((key) => key.startsWith(`${team}/`))
+      if (left === undefined) return Promise.resolve({ status: 'erased', removed: 0 })
+      engine.queues.delete(left)
+      return Promise.resolve({ status: 'more', removed: 1 })
+    },
   }
   const engine: MemoryEngine = {
     compiler,
     queues: new Map(),
     crons: new Map(),
     teams: new Map(),
+    ownAddresses: new Map(),
+    ownSecrets: new Map(),
+    namespaces: new Map(),
     tokens: new Map(),
+    hashTeams: new Map(),
     windows: new Map(),
+    unopened: [],
     nextTickMs: Date.parse('2026-11-22T03:00:00Z'),
     isAway: false,
     refusal: null,

@@ -239,7 +239,7 @@ export function createRecordingMetrics(): Metrics & {
     jobStarted: note('jobStarted'),
     jobFinished: note('jobFinished'),
     callbackFinished: note('callbackFinished'),
-    callsInFlight: (read) => {
+    callSlots: (_slots, read) => {
       readCallsInFlight = read
     },
     open: () => readCallsInFlight(),

@@ -1,3 +1,4 @@
+import { teamsOf } from '../../support/no-own-secrets.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { Executor } from '../../../src/executor/executor.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
@@ -52,7 +53,7 @@ export function setUpExecutor(shards = 2) {
       },
     },
     caller: { call, close: () => Promise.resolve() },
-    teams: { of: () => NO_TEAM_SETTINGS },
+    teams: teamsOf(() => NO_TEAM_SETTINGS),
     jobIds: new JobIds(2, '0123456789ab'),
     clock,
     logger,

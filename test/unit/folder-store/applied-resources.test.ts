@@ -5,6 +5,7 @@ import type { FolderSnapshot } from '../../../src/folder-store/folder-snapshot.t
 import { resolveResources } from '../../../src/folder-store/applied-resources.ts'
 import type { ManifestFile } from '../../../src/folder-store/files/manifest-file.ts'
 import { createManifestReader } from '../../../src/resources/manifests/manifest-reader.ts'
+import { NO_OWN_SECRETS } from '../../../src/ports/access/own-secrets.ts'
 import { problemText } from '../../../src/resources/resource.ts'
 import { NO_QUOTAS, quotasOf } from '../../../src/domain/quotas.ts'
 import { anApiToken } from '../../support/principals.ts'
@@ -25,13 +26,39 @@ const cron = (name: string, metadata = '', spec = 'method: POST') =>
 const team = (spec: string) =>
   `{ apiVersion: punctual.dev/v1alpha1, kind: TeamSettings, metadata: { name: team }, spec: ${spec} }`
 const secret = (data: string) =>
-  `{ apiVersion: v1, kind: Secret, metadata: { name: s }, stringData: ${data} }`
+  `{ apiVersion: v1, kind: Secret, metadata: { name: s }, type: punctual.dev/signing-secret, stringData: ${data} }`
 const SIGNED =
   '{ signing: { secretRefs: [{ name: s, key: new }, { name: s, key: old }] }, egress: { allow: [a.b] }, quotas: { crons: 3 } }'
 
 const of = (files: readonly ManifestFile[], before: FolderSnapshot = EMPTY_SNAPSHOT) =>
   resolveResources(files, before, (url) => url.hostname === '10.0.0.1')
 const texts = (result: ReturnType<typeof resolveResources>) => result.problems.map(problemText)
+
+describe('what the API would refuse or warn of', () => {
+  const blocked = cron('c', '', 'callbackUrl: "http://10.0.0.1/"')
+
+  it('a cron with a blocked target keeps the settings it had, and a new one is not applied', () => {
+    const first = of([file('a.yaml', 1, blocked)])
+    expect(first.snapshot.crons).toEqual([])
+    expect(texts(first)).toEqual([
+      'a.yaml, document 1, spec.callbackUrl: must not point to a blocked address. The cron is not applied; settings applied earlier stay.',
+    ])
+    const before = of([file('a.yaml', 1, cron('c', '', 'timeoutSeconds: 7'), cron('d'))]).snapshot
+    expect(of([file('a.yaml', 1, blocked)], before).snapshot.crons).toMatchObject([
+      { name: 'c', settings: { timeoutSeconds: 7 } },
+    ])
+  })
+
+  it('an assertion that can never hold is told, and applied', () => {
+    const never = 'successAssertions: [{ type: StatusCodeEquals, value: 404 }]'
+    const result = of([file('a.yaml', 1, queue('q', `{ ${never} }`), cron('c', '', never))])
+    expect(result.snapshot).toMatchObject({ queues: [{ name: 'q' }], crons: [{ name: 'c' }] })
+    expect(result.problems.map(({ code, document, field }) => [code, document, field])).toEqual([
+      ['NeverSucceeds', 1, 'spec.successAssertions[0]'],
+      ['NeverSucceeds', 2, 'spec.successAssertions[0]'],
+    ])
+  })
+})
 
 describe('queues', () => {
   it('stand in the order of teams and names', () => {
@@ -94,14 +121,21 @@ describe('queues', () => {
 
 describe('team settings', () => {
   it('have their secrets looked up, newest first', () => {
-    const files = [file('a.yaml', 1, team(SIGNED)), file('b.yaml', 2, secret('{ new: n1, old: o1 }'))]
+    const files = [
+      file('a.yaml', 1, team(SIGNED)),
+      file('b.yaml', 2, secret('{ new: n1----------------------, old: o1---------------------- }')),
+    ]
     expect(of(files)).toMatchObject({
       problems: [],
       snapshot: {
         teams: [
           {
             team: 'default',
-            policy: { egressAllow: ['a.b'], signingSecrets: ['n1', 'o1'], quotas: quotasOf({ crons: 3 }) },
+            policy: {
+              egressAllow: ['a.b'],
+              signingSecrets: ['n1----------------------', 'o1----------------------'],
+              quotas: quotasOf({ crons: 3 }),
+            },
           },
         ],
       },
@@ -110,10 +144,10 @@ describe('team settings', () => {
 
   it.each([
     ['no Secret', [], 'There is no Secret s in default.'],
-    ['no key', [file('b.yaml', 2, secret('{ new: n1 }'))], 'Secret s has no key old.'],
+    ['no key', [file('b.yaml', 2, secret('{ new: n1---------------------- }'))], 'Secret s has no key old.'],
     [
       'a bad value',
-      [file('b.yaml', 2, secret('{ new: n1, old: "top secret" }'))],
+      [file('b.yaml', 2, secret('{ new: n1----------------------, old: "top secret" }'))],
       'Key old of Secret s must be',
     ],
   ])('with %s keep what they had, and are never unsigned', (_name, files, text) => {
@@ -127,7 +161,7 @@ describe('team settings', () => {
           team: 'default',
           policy: {
             ...{ egressAllow: [], signingSecrets: ['last'], quotas: NO_QUOTAS },
-            ...{ channels: [], members: [] },
+            ...{ headerSecrets: [], channels: [], members: [] },
           },
         },
       ],
@@ -142,14 +176,23 @@ describe('team settings', () => {
 
   it.each(['constructor', '__proto__', 'toString'])('find no key %s that nobody has written', (key) => {
     const settings = team(`{ signing: { secretRefs: [{ name: s, key: ${key} }] } }`)
-    const result = of([file('a.yaml', 1, settings), file('b.yaml', 2, secret('{ new: n1 }'))])
+    const result = of([
+      file('a.yaml', 1, settings),
+      file('b.yaml', 2, secret('{ new: n1---------------------- }')),
+    ])
     expect(texts(result).join('\n')).toContain(`Secret s has no key ${key}.`)
-    const given = of([file('a.yaml', 1, settings), file('b.yaml', 2, secret(`{ ${key}: k1 }`))])
-    expect(given.snapshot.teams).toMatchObject([{ policy: { signingSecrets: ['k1'] } }])
+    const given = of([
+      file('a.yaml', 1, settings),
+      file('b.yaml', 2, secret(`{ ${key}: k1---------------------- }`)),
+    ])
+    expect(given.snapshot.teams).toMatchObject([{ policy: { signingSecrets: ['k1----------------------'] } }])
   })
 
   it('take a Secret of their own team only', () => {
-    const other = secret('{ new: n1, old: o1 }').replace('name: s', 'name: s, namespace: other')
+    const other = secret('{ new: n1----------------------, old: o1---------------------- }').replace(
+      'name: s',
+      'name: s, namespace: other',
+    )
     expect(of([file('a.yaml', 1, team(SIGNED), other)]).problems).toHaveLength(2)
   })
 })
@@ -292,5 +335,108 @@ describe('maintenance windows', () => {
     expect(texts(result)).toEqual([
       'young.yaml, document 1: default has 100 older maintenance windows, the most allowed: this one is not applied.',
     ])
+  })
+})
+
+describe('header secrets', () => {
+  const settings = team(
+    '{ headerSecrets: [{ name: a, secretKeyRef: { name: p, key: a }, hosts: [a.test] }, { name: b, secretKeyRef: { name: p, key: b }, hosts: [b.test] }] }',
+  )
+  const partner = (fields: string) => `{ apiVersion: v1, kind: Secret, metadata: { name: p }, ${fields} }`
+  const secretsIn = ({ snapshot }: ReturnType<typeof of>) => snapshot.teams[0]?.policy.headerSecrets
+  const usable = 'type: punctual.dev/header-secret'
+
+  it('have the values of their Secret; without one they have none, and all else is applied', () => {
+    const hosts = { a: { name: 'a', hosts: ['a.test'] }, b: { name: 'b', hosts: ['b.test'] } }
+    const both = of([
+      file('a.yaml', 1, settings),
+      file('b.yaml', 2, partner(`${usable}, stringData: { a: canary, b: x }`)),
+    ])
+    expect(secretsIn(both)).toEqual([
+      { ...hosts.a, value: 'canary' },
+      { ...hosts.b, value: 'x' },
+    ])
+    expect(both.problems).toEqual([])
+    const one = of(
+      [file('a.yaml', 1, settings), file('b.yaml', 2, partner(`${usable}, stringData: { a: new }`))],
+      both.snapshot,
+    )
+    expect(secretsIn(one)).toEqual([
+      { ...hosts.a, value: 'new' },
+      { ...hosts.b, value: null },
+    ])
+    expect(texts(one)).toEqual([
+      'a.yaml, document 1, spec.headerSecrets[1].secretKeyRef: Secret p has no key b.',
+    ])
+    const other = of([
+      file('a.yaml', 1, settings),
+      file('b.yaml', 2, partner('type: Opaque, stringData: { a: canary, b: x }')),
+    ])
+    expect(secretsIn(other)?.map(({ value }) => value)).toEqual([null, null])
+    expect(texts(other).join()).toContain('Secret p is not for this')
+  })
+})
+
+describe('secrets of a queue or cron', () => {
+  const OWN = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  const signing = '{ signing: { secretRefs: [{ name: s, key: own }] } }'
+  const partner = (fields: string) =>
+    `{ apiVersion: v1, kind: Secret, metadata: { name: partner }, ${fields} }`
+  const cron = `{ apiVersion: punctual.dev/v1alpha1, kind: HttpCron, metadata: { name: report }, spec: { url: https://a.test, cronExpression: '0 3 * * *', headers: [{ name: X-Key, valueFrom: { secretKeyRef: { name: partner, key: token } } }] } }`
+  const files = (...documents: string[]) => documents.map((text, at) => file(`${at}.yaml`, at, text))
+  const header = partner('type: punctual.dev/header-secret, stringData: { token: canary }')
+  const both = files(queue('mail', signing), secret(`{ own: ${OWN} }`), cron, header)
+
+  it('are beside its settings, which do not hold them', () => {
+    const { snapshot, problems } = of(both)
+    expect(problems).toEqual([])
+    expect(snapshot.secrets).toEqual([
+      {
+        owner: { team: 'default', kind: 'queue', name: 'mail' },
+        secrets: {
+          ...{ signingSecrets: [OWN], signingSecretRefs: [{ name: 's', key: 'own' }] },
+          headerValues: {},
+        },
+      },
+      {
+        owner: { team: 'default', kind: 'cron', name: 'report' },
+        secrets: {
+          ...{ ...NO_OWN_SECRETS, headerValues: { 'x-key': 'canary' } },
+          headerOrigin: 'https://a.test',
+        },
+      },
+    ])
+    expect(JSON.stringify([snapshot.queues, snapshot.crons])).not.toMatch(/canary|whsec/)
+  })
+
+  it('that cannot be used any more stay as they were, and are reported', () => {
+    const before = of(both).snapshot
+    const after = of(files(queue('mail', signing), cron, partner('stringData: { token: canary }')), before)
+    expect(after.snapshot.secrets).toEqual(before.secrets)
+    expect(texts(after)).toEqual([
+      '0.yaml, document 1, spec.signing.secretRefs: There is no Secret s in default.',
+      '1.yaml, document 1, spec.headers: Secret partner is not for this: give it type punctual.dev/header-secret, or the label punctual.dev/secret=header.',
+    ])
+    // None were there, so none must sign: not the team's either.
+    const first = of(files(queue('mail', signing), cron)).snapshot
+    expect(first.queues).toHaveLength(1)
+    expect(first.secrets).toEqual([
+      {
+        owner: { team: 'default', kind: 'queue', name: 'mail' },
+        secrets: {
+          ...{ signingSecrets: [], signingSecretRefs: [{ name: 's', key: 'own' }] },
+          headerValues: {},
+        },
+      },
+    ])
+  })
+
+  it('of a cron whose new URL is blocked stay with what stays of it', () => {
+    const before = of(both).snapshot
+    const moved = cron.replace('https://a.test', 'http://10.0.0.1')
+    const after = of(files(queue('mail', signing), secret(`{ own: ${OWN} }`), moved, header), before)
+    expect(after.problems).toMatchObject([{ code: 'TargetBlocked' }])
+    expect(after.snapshot.crons).toEqual(before.crons)
+    expect(after.snapshot.secrets).toEqual(before.secrets)
   })
 })

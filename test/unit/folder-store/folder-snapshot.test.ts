@@ -23,7 +23,14 @@ const cron = (name: string, cronExpression = '0 8 * * *') => ({
 })
 const team = (name: string, ...egressAllow: string[]) => ({
   team: name,
-  policy: { egressAllow, signingSecrets: [], quotas: NO_QUOTAS, channels: [], members: [] },
+  policy: {
+    egressAllow,
+    signingSecrets: [],
+    headerSecrets: [],
+    quotas: NO_QUOTAS,
+    channels: [],
+    members: [],
+  },
 })
 const NONE: ReadonlySet<string> = new Set()
 
@@ -58,6 +65,7 @@ describe('a change', () => {
     const change = changeBetween(BEFORE, AFTER, NONE)
     expect(change).toEqual({
       teams: [team('t', 'x'), team('v')],
+      secrets: [],
       removedTeams: ['u'],
       removedTokens: [{ team: 'default', name: 'a' }],
       tokens: [token('b', '3'), token('c', '4')],

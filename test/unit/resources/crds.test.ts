@@ -88,14 +88,14 @@ describe('HttpQueue', () => {
       field.default === undefined ? [] : [[name, field.default] as const],
     )
     const { maxParallelism, ...expected } = specOfSettings(DEFAULT_QUEUE_SETTINGS)
-    expect(Object.fromEntries(defaults)).toEqual(expected)
+    expect(Object.fromEntries(defaults)).toEqual({ ...expected, signing: {} })
     expect(maxParallelism).toBeNull()
     expect(spec.maxParallelism).not.toHaveProperty('default')
   })
 
   it('has a field for each setting, and one for the name', () => {
     expect(Object.keys(spec).sort()).toEqual(
-      [...Object.keys(specOfSettings(DEFAULT_QUEUE_SETTINGS)), 'queueName'].sort(),
+      [...Object.keys(specOfSettings(DEFAULT_QUEUE_SETTINGS)), 'queueName', 'signing'].sort(),
     )
   })
 

@@ -42,6 +42,7 @@ const ALL: CronSettings = {
     { type: 'response_time_under_ms', value: 5 },
   ],
   alertThreshold: 3,
+  signer: null,
 }
 
 describe('settings and spec', () => {
@@ -58,7 +59,10 @@ describe('settings and spec', () => {
   })
 
   test('come back as they went, whole and field by field', () => {
-    expect(read(newCronManifest('daily', null, ALL))).toEqual({ problems: [], settings: ALL })
+    expect(read(newCronManifest({ name: 'daily', namespace: null }, ALL))).toEqual({
+      problems: [],
+      settings: ALL,
+    })
     for (const [field, value] of Object.entries(ALL)) {
       const spec = specOfCronSettings({ [field]: value })
       expect(read(manifest(spec)).settings).toMatchObject({ [field]: value })

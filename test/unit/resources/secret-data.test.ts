@@ -1,15 +1,35 @@
 import { describe, expect, it } from 'vitest'
-import { signingSecretOf } from '../../../src/resources/secret-data.ts'
+import { headerTextOf, signingSecretOf } from '../../../src/resources/secret-data.ts'
 
 const of = (text: string) => signingSecretOf(Buffer.from(text))
 
+const PADDED = `whsec_${Buffer.alloc(26, 1).toString('base64')}`
+
+describe('a header value', () => {
+  const header = (text: string) => headerTextOf(Buffer.from(text))
+
+  it('may hold spaces and tabs, up to 8 KiB', () => {
+    for (const text of ['Bearer abc', 'a\tb', 'x'.repeat(8192)]) expect(header(text)).toEqual({ text })
+  })
+
+  it.each([
+    ['abc\n', 'ends with a line break: write it without one (use printf, not echo).'],
+    ['', 'must be visible ASCII characters, spaces and tabs.'],
+    ['a\r\nX-Other: b', 'must be visible ASCII characters, spaces and tabs.'],
+    ['ä', 'must be visible ASCII characters, spaces and tabs.'],
+    ['x'.repeat(8193), 'must have at most 8192 bytes.'],
+  ])('may not be %j', (text, reason) => expect(header(text)).toEqual({ reason }))
+})
+
 describe('a signing secret', () => {
-  it.each(['plain-text', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_YQ==', 'whsec_YQ'])(
-    'may be %s',
-    (text) => {
-      expect(of(text)).toEqual({ text })
-    },
-  )
+  it.each([
+    'a-plain-text-of-24-bytes',
+    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    PADDED,
+    PADDED.replace('=', ''),
+  ])('may be %s', (text) => {
+    expect(of(text)).toEqual({ text })
+  })
 
   it.each([
     ['secret\n', 'ends with a line break: write it without one (use printf, not echo).'],
@@ -18,6 +38,8 @@ describe('a signing secret', () => {
     ['x'.repeat(513), 'must be 1 to 512 visible ASCII characters.'],
     ['geheimnisträger', 'must be 1 to 512 visible ASCII characters.'],
     ['whsec_', 'must be base64 after whsec_.'],
+    ['a-plain-text-of-23-byte', 'must have at least 24 bytes, not 23.'],
+    [`whsec_${Buffer.alloc(23).toString('base64')}`, 'must have at least 24 bytes, not 23.'],
     ['whsec_not.base64', 'must be base64 after whsec_.'],
   ])('may not be %j', (text, reason) => {
     expect(of(text)).toEqual({ reason })

@@ -94,10 +94,12 @@ test('without an answer it is tried again, unless the URL is none', async () => 
 })
 
 test('only a webhook of the team is signed, and none gets identity headers', async () => {
-  const settings = teamSettings({ signingSecrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] })
+  const signingSecrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']
+  const settings = { ...teamSettings({ signingSecrets }), isSigningUnreadable: true }
   for (const type of ['slack', 'discord', 'webhook'] as const) {
     const { calls } = await send(type, answered(200), { settings })
     expect(calls).toHaveLength(1)
+    expect(calls[0]?.settings.isSigningUnreadable).toBe(type === 'webhook')
     expect(calls[0]?.settings.signingSecrets).toEqual(type === 'webhook' ? settings.signingSecrets : [])
     expect(calls[0]).toMatchObject({ identity: {}, webhookId: 'n-1', timeoutMs: 10_000, method: 'POST' })
   }

@@ -36,6 +36,8 @@ async function run(
       controller: role('controller'),
       api: role('api'),
       executor: role('executor'),
+      prepare: role('prepare'),
+      uninstall: role('uninstall'),
       doctor: async (settings: unknown) => {
         await role('doctor')(settings)
         return options.isHealthy ?? true

@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { StartupError } from '../../../src/domain/errors.ts'
 import {
+  loadUninstallSettings,
   describeSettings,
   loadApiSettings,
   loadControllerSettings,
@@ -41,7 +42,8 @@ describe('defaults', () => {
       dataDir: resolve('.punctual'),
       manifests: resolve('.punctual/resources'),
       redisUrl: null,
-      redisCa: null,
+      ...{ redisCa: null, redisCert: null, redisKey: null },
+      ...{ redisSentinels: null, redisSentinelPassword: null },
       redisMaxmemoryBytes: 1024 ** 3,
       allowUnsafeRedis: false,
       shards: 4,
@@ -54,10 +56,12 @@ describe('defaults', () => {
       maxConnections: 4096,
       intakeBytes: 128 * 1024 ** 2,
       token: null,
-      secretsKey: null,
+      ...{ secretsKey: null, otherSecretsKeys: [] },
       egressAllow: [],
       egressDeny: [],
-      egressAllowable: null,
+      egressAllowable: [],
+      egressClusterCidrs: [],
+      egressOwnHosts: [],
       quotaQueues: 10_000,
       quotaCrons: 500,
       quotaPendingJobs: 1_000_000,
@@ -95,6 +99,29 @@ describe('defaults', () => {
   ])('let teams open %s', (text, egressAllowable) => {
     const settings = loadStandaloneSettings({ PUNCTUAL_EGRESS_ALLOWABLE: text }, {})
     expect(settings).toMatchObject({ egressAllowable })
+  })
+
+  it('take blocks of the cluster and hosts of the API', () => {
+    const given = {
+      PUNCTUAL_EGRESS_CLUSTER_CIDRS: '10.96.0.0/12, fd00::/8',
+      PUNCTUAL_EGRESS_OWN_HOSTS: 'Punctual.example.com, 203.0.113.7, [fd00::7]',
+    }
+    expect(loadStandaloneSettings(given, {})).toMatchObject({
+      egressClusterCidrs: ['10.96.0.0/12', 'fd00::/8'],
+      egressOwnHosts: ['punctual.example.com', '203.0.113.7', '[fd00::7]'],
+    })
+  })
+
+  it.each([
+    ['PUNCTUAL_EGRESS_CLUSTER_CIDRS', '10.96.0.1/12'],
+    ['PUNCTUAL_EGRESS_CLUSTER_CIDRS', 'svc.cluster.local'],
+    ['PUNCTUAL_EGRESS_CLUSTER_CIDRS', '10.96.0.0/12:443'],
+    ['PUNCTUAL_EGRESS_OWN_HOSTS', 'https://a.test'],
+    ['PUNCTUAL_EGRESS_OWN_HOSTS', 'a.test:8080'],
+    ['PUNCTUAL_EGRESS_OWN_HOSTS', 'a.test/path'],
+    ['PUNCTUAL_EGRESS_OWN_HOSTS', 'a..test'],
+  ])('refuse %s=%s and name the entry', (variable, text) => {
+    expect(standaloneMistake(variable, text).join()).toContain(JSON.stringify(text))
   })
 
   it('hold for an empty variable', () => {
@@ -236,6 +263,7 @@ describe.each([
   ['PUNCTUAL_QUEUE_SHARE', ['0.4', '1.0', '80%']],
   ['PUNCTUAL_CALL_BYTES', ['15MiB', '2TiB', '0', 'much']],
   ['PUNCTUAL_SECRETS_KEY', [Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), '!!']],
+  ['PUNCTUAL_OTHER_SECRETS_KEYS', ['!!', `${KEY},short`, Array(5).fill(KEY).join()]],
   [
     'PUNCTUAL_EGRESS_ALLOW',
     ['10.0.0.0/33', '::1/129', '300.1.1.1', '10.0.0.0/', 'a b', 'http://x', 'fe80::1%eth0'],
@@ -339,14 +367,29 @@ describe('values', () => {
 })
 
 describe('api and executor', () => {
-  it.each([loadApiSettings, loadExecutorSettings])('need a Redis and a key, and say both at once', (load) => {
-    expect(mistakesOf(() => load({}, {}))).toEqual([
-      'PUNCTUAL_REDIS_URL is not set: this role needs a Redis, such as redis://127.0.0.1:6379.',
-      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation needs the same one, such as from "openssl rand -base64 32".',
+  const noRedis = 'PUNCTUAL_REDIS_URL is not set: this role needs a Redis, such as redis://127.0.0.1:6379.'
+
+  it('an executor needs a Redis and a key, and says both at once', () => {
+    expect(mistakesOf(() => loadExecutorSettings({}, {}))).toEqual([
+      noRedis,
+      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation but the API needs the same one, such as from "openssl rand -base64 32".',
     ])
     // A value that is there and wrong is not called missing as well.
     const wrong = { PUNCTUAL_REDIS_URL: 'http://x', PUNCTUAL_SECRETS_KEY: 'short' }
-    expect(mistakesOf(() => load(wrong, {}))).toHaveLength(2)
+    expect(mistakesOf(() => loadExecutorSettings(wrong, {}))).toHaveLength(2)
+  })
+
+  it('an API needs a Redis, and takes no key even where one is given', () => {
+    expect(mistakesOf(() => loadApiSettings({}, {}))).toEqual([noRedis])
+    expect(mistakesOf(() => loadApiSettings({ PUNCTUAL_REDIS_URL: 'http://x' }, {}))).toHaveLength(1)
+    const env = {
+      PUNCTUAL_REDIS_URL: 'redis://r',
+      PUNCTUAL_SECRETS_KEY: KEY,
+      PUNCTUAL_OTHER_SECRETS_KEYS: KEY,
+    }
+    const settings = loadApiSettings(env, {})
+    expect(settings).not.toHaveProperty('secretsKey')
+    expect(settings).not.toHaveProperty('otherSecretsKeys')
   })
 
   it('do not look at variables that are not theirs', () => {
@@ -389,6 +432,30 @@ describe('the controller', () => {
     expect(loadControllerSettings(list, {}).watchNamespaces).toEqual(['shop', 'mail'])
   })
 
+  it.each([
+    ...['punctual=yes', 'punctual', '!legacy', 'example.com/team=', 'a==b', 'a!=b'],
+    ...['env in (prod, test),!legacy', 'env notin (prod)', 'a in (,b)'],
+  ])('reads the selector %s', (text) => {
+    const given = { ...env, PUNCTUAL_NAMESPACE_SELECTOR: text }
+    expect(loadControllerSettings(given, {}).namespaceSelector).toBe(text)
+  })
+
+  it('takes a list of namespaces or a selector, not both', () => {
+    const both = { PUNCTUAL_WATCH_NAMESPACES: 'shop', PUNCTUAL_NAMESPACE_SELECTOR: 'a=b' }
+    expect(mistake(both)).toEqual([
+      'PUNCTUAL_WATCH_NAMESPACES and PUNCTUAL_NAMESPACE_SELECTOR are both set: give one of them.',
+    ])
+    expect(mistakesOf(() => loadApiSettings({ ...env, ...both }, {}))).toHaveLength(1)
+    expect(mistakesOf(() => loadUninstallSettings({ ...env, ...both }, {}))).toHaveLength(1)
+  })
+
+  it('needs its namespace in an API with a selector as well', () => {
+    const api = { PUNCTUAL_REDIS_URL: 'redis://r', PUNCTUAL_NAMESPACE_SELECTOR: 'a=b' }
+    expect(mistakesOf(() => loadApiSettings(api, {}))).toEqual([
+      'PUNCTUAL_POD_NAMESPACE is not set: with PUNCTUAL_NAMESPACE_SELECTOR the own namespace is watched, whatever its labels.',
+    ])
+  })
+
   it.each(['builtin', 'external', 'fixed'])('scales in mode %s', (mode) => {
     expect(loadControllerSettings({ ...env, PUNCTUAL_SCALING_MODE: mode }, {}).scalingMode).toBe(mode)
   })
@@ -403,6 +470,14 @@ describe('the controller', () => {
     ['PUNCTUAL_WATCH_NAMESPACES', ','],
     ['PUNCTUAL_WATCH_NAMESPACES', 'a.b'],
     ['PUNCTUAL_WATCH_NAMESPACES', Array.from({ length: 51 }, (_, index) => `n${index}`).join()],
+    ['PUNCTUAL_NAMESPACE_SELECTOR', 'a=b,'],
+    ['PUNCTUAL_NAMESPACE_SELECTOR', 'a=b c=d'],
+    ['PUNCTUAL_NAMESPACE_SELECTOR', '-a=b'],
+    ['PUNCTUAL_NAMESPACE_SELECTOR', 'a in b'],
+    ['PUNCTUAL_NAMESPACE_SELECTOR', 'a in (b'],
+    ['PUNCTUAL_NAMESPACE_SELECTOR', 'a=/b'],
+    ['PUNCTUAL_NAMESPACE_SELECTOR', 'x'.repeat(64)],
+    ['PUNCTUAL_NAMESPACE_SELECTOR', Array.from({ length: 400 }, () => 'a=b').join()],
     ['PUNCTUAL_INSTANCE_NAME', 'Punctual'],
     ['PUNCTUAL_EXECUTOR_DEPLOYMENT', 'Executor'],
     ['PUNCTUAL_POD_NAME', 'a_b'],
@@ -421,9 +496,16 @@ describe('for the log', () => {
     expect(describeSettings(settings)).toMatchObject({
       token: 'set',
       secretsKey: 'set',
+      otherSecretsKeys: [],
       redisUrl: null,
       port: 8080,
     })
+  })
+
+  it('further keys are only said to be set', () => {
+    const settings = loadStandaloneSettings({ PUNCTUAL_OTHER_SECRETS_KEYS: `${KEY}, ${KEY}` }, {})
+    expect(settings.otherSecretsKeys).toHaveLength(2)
+    expect(describeSettings(settings)).toMatchObject({ secretsKey: null, otherSecretsKeys: 'set' })
   })
 
   it('a misspelt variable is found, one of a Service is not', () => {
@@ -437,5 +519,48 @@ describe('for the log', () => {
       PATH: 'x',
     }
     expect(unknownVariables(env, ['PUNCTUAL_URL'])).toEqual(['PUNCTUAL_EGRESS_DENNY'])
+  })
+})
+
+describe('Redis by sentinels, and with a certificate', () => {
+  const url = { PUNCTUAL_REDIS_URL: 'rediss://mymaster' }
+
+  it('takes places with and without a port', () => {
+    const env = { ...url, PUNCTUAL_REDIS_SENTINELS: 'a, b.test:1, [::1]:2' }
+    expect(loadApiSettings(env, {}).redisSentinels).toEqual([
+      { host: 'a', port: 26_379 },
+      { host: 'b.test', port: 1 },
+      { host: '::1', port: 2 },
+    ])
+  })
+
+  it.each([
+    [{ ...url, PUNCTUAL_REDIS_SENTINELS: 'a:0' }, 'PUNCTUAL_REDIS_SENTINELS is "a:0", which'],
+    [{ ...url, PUNCTUAL_REDIS_SENTINELS: 'redis://a' }, 'PUNCTUAL_REDIS_SENTINELS is "redis://a", which'],
+    [
+      { PUNCTUAL_REDIS_URL: '/run/redis.sock', PUNCTUAL_REDIS_SENTINELS: 'a' },
+      'PUNCTUAL_REDIS_SENTINELS needs a PUNCTUAL_REDIS_URL whose host is the name of the primary',
+    ],
+    [{ ...url, PUNCTUAL_REDIS_SENTINEL_PASSWORD: 'x' }, 'PUNCTUAL_REDIS_SENTINELS is not set, and'],
+    [{ ...url, PUNCTUAL_REDIS_CERT: '/a' }, 'PUNCTUAL_REDIS_CERT and PUNCTUAL_REDIS_KEY are a certificate'],
+    [
+      { PUNCTUAL_REDIS_URL: 'redis://a', PUNCTUAL_REDIS_CERT: '/a', PUNCTUAL_REDIS_KEY: '/b' },
+      'PUNCTUAL_REDIS_CERT is for a rediss:// URL',
+    ],
+  ])('refuses %j', (env, mistake) => {
+    expect(mistakesOf(() => loadApiSettings(env, {}))).toEqual([expect.stringContaining(mistake)])
+  })
+})
+
+describe('the certificate of the API', () => {
+  const url = { PUNCTUAL_REDIS_URL: 'redis://a' }
+
+  it('is refused without its key, and the other way round', () => {
+    expect(mistakesOf(() => loadApiSettings({ ...url, PUNCTUAL_TLS_CERT: '/a' }, {}))).toEqual([
+      'PUNCTUAL_TLS_KEY is not set, and PUNCTUAL_TLS_CERT is of no use without.',
+    ])
+    expect(mistakesOf(() => loadApiSettings({ ...url, PUNCTUAL_TLS_KEY: '/a' }, {}))).toEqual([
+      'PUNCTUAL_TLS_CERT is not set, and PUNCTUAL_TLS_KEY is of no use without.',
+    ])
   })
 })

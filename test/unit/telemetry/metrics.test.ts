@@ -17,7 +17,7 @@ test('every count lands in its series', async () => {
   metrics.jobFinished('dead_lettered', 2)
   metrics.callbackFinished('failed')
   let open = 4
-  metrics.callsInFlight(() => open)
+  metrics.callSlots(8, () => open)
   open += 1
   metrics.leaseLost()
   metrics.clockJumped('backward')
@@ -26,6 +26,7 @@ test('every count lands in its series', async () => {
   expect(await sample(registry, 'punctual_jobs_finished_total{outcome="dead_lettered"}')).toBe(2)
   expect(await sample(registry, 'punctual_callbacks_finished_total{outcome="failed"}')).toBe(1)
   expect(await sample(registry, 'punctual_calls_in_flight')).toBe(5)
+  expect(await sample(registry, 'punctual_call_slots')).toBe(8)
   expect(await sample(registry, 'punctual_leases_lost_total')).toBe(1)
   expect(await sample(registry, 'punctual_clock_jumps_total{direction="backward"}')).toBe(1)
   expect(await sample(registry, 'punctual_call_records_dropped_total')).toBe(11)

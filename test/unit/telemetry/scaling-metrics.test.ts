@@ -11,12 +11,13 @@ test('tells of scaling while this process scales, and nothing before and after',
   const registry = new Registry()
   const metrics = createScalingMetrics(registry)
   expect(await values(registry)).toEqual([])
-  metrics.executorReplicas(3, 2)
+  metrics.executorReplicas(3, 2, 1)
   metrics.scalingActive(true)
   metrics.scalingLimited(false)
   expect(await values(registry)).toEqual([
     'punctual_executor_replicas_desired 3',
     'punctual_executor_replicas_current 2',
+    'punctual_executor_replicas_ready 1',
     'punctual_scaling_active 1',
     'punctual_scaling_limited 0',
   ])

@@ -341,7 +341,7 @@ export interface Inputs {
   }
   /**
    * Read a queue as a manifest. An HttpQueue with the settings that are not the defaults, for a repository of
-   * manifests.
+   * manifests, and the names of the Secrets that it signs with.
    */
   readQueueManifest: {
     /** Ids of other teams and unknown ids are a 404. */
@@ -440,7 +440,8 @@ export interface Inputs {
   }
   /**
    * Read a cron as a manifest. An HttpCron with the settings that are not the defaults, for a repository of
-   * manifests. Headers and the payload are masked for those without `payloads`.
+   * manifests, and the names of the Secrets that it takes headers and signatures from. Other headers and the
+   * payload are masked for those without `payloads`.
    */
   readCronManifest: {
     /** Ids of other teams and unknown ids are a 404. */

@@ -78,6 +78,10 @@ export type ManagedBy = {
    * The application, kustomization or release; of `kubectl` and `other` the field manager.
    */
   name: string
+  /**
+   * Whether edits, pauses and deletions by this API are refused with a 409 because of it.
+   */
+  read_only: boolean
 } | null
 /**
  * `push`: push jobs. `read`: see everything but payloads, headers and call records. `operate`: see these as well, mend, pause, purge. `admin`: everything.
@@ -169,6 +173,12 @@ export interface JobPush {
     [k: string]: string
   } | null
   /**
+   * Headers whose values lie in Secrets, by header: the names of header secrets of the team, which only executors open. They must be allowed to go to the host of `url`.
+   */
+  header_secrets?: {
+    [k: string]: string
+  } | null
+  /**
    * The JSON body of the request, sent exactly as written: numbers keep their digits, fields their order. At most 64 levels deep.
    */
   payload?: {
@@ -208,6 +218,12 @@ export interface BatchedPush {
    * Sent with the request in this order and spelling. Values are visible ASCII, space and tab. Refused: headers that control the connection (`Host`, `Content-Length`, …), those that Punctual sets (`webhook-*`, `X-Punctual-*`), and two spellings of one name.
    */
   headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * Headers whose values lie in Secrets, by header: the names of header secrets of the team, which only executors open. They must be allowed to go to the host of `url`.
+   */
+  header_secrets?: {
     [k: string]: string
   } | null
   /**
@@ -298,6 +314,12 @@ export interface JobChange {
     [k: string]: string
   } | null
   /**
+   * Headers whose values lie in Secrets, by header: the names of header secrets of the team, which only executors open. They must be allowed to go to the host of `url`.
+   */
+  header_secrets?: {
+    [k: string]: string
+  } | null
+  /**
    * The JSON body of the request, sent exactly as written: numbers keep their digits, fields their order. At most 64 levels deep.
    */
   payload?: {
@@ -333,6 +355,12 @@ export interface ReplayChange {
    * Sent with the request in this order and spelling. Values are visible ASCII, space and tab. Refused: headers that control the connection (`Host`, `Content-Length`, …), those that Punctual sets (`webhook-*`, `X-Punctual-*`), and two spellings of one name.
    */
   headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * Headers whose values lie in Secrets, by header: the names of header secrets of the team, which only executors open. They must be allowed to go to the host of `url`.
+   */
+  header_secrets?: {
     [k: string]: string
   } | null
   /**
@@ -472,6 +500,12 @@ export interface Job {
    * As pushed; null when they exceed 1 KiB and the chain has ended, except for a dead letter.
    */
   headers: {
+    [k: string]: string
+  } | null
+  /**
+   * The names of header secrets, by header, kept as long as `headers`.
+   */
+  header_secrets: {
     [k: string]: string
   } | null
   /**
@@ -1132,6 +1166,19 @@ export interface Team {
    * @maxItems 10
    */
   notifications: ChannelState[]
+  /**
+   * The header secrets that pushes may name, and the hosts that they may go to.
+   *
+   * @maxItems 20
+   */
+  header_secrets: {
+    name: string
+    /**
+     * @minItems 1
+     * @maxItems 10
+     */
+    hosts: string[]
+  }[]
 }
 /**
  * How a channel does.

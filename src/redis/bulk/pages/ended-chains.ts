@@ -1,9 +1,10 @@
-import type { BulkAction, BulkFailureReason } from '../../../domain/bulk/bulk.ts'
+import type { BulkFailureReason } from '../../../domain/bulk/bulk.ts'
 import { BULK_PAGE_BYTES_MAX } from '../../../domain/limits.ts'
 import type { Engine } from '../../client/engine.ts'
 import { encodeRequest } from '../../layout/job-record.ts'
 import { readForRetry, remakingOf } from '../../mending/ended-chain.ts'
 import type { Remaking } from '../../mending/remake-job.ts'
+import type { BulkRecord } from '../../layout/bulk-record.ts'
 import type { Candidate } from './candidates.ts'
 import { type ReadLetter, readLetters } from './dead-letters.ts'
 
@@ -19,7 +20,7 @@ const READ_AT_ONCE = 10
 export async function readEnded(
   engine: Engine,
   candidates: readonly Candidate[],
-  action: BulkAction,
+  { action, callDepth = 0 }: Pick<BulkRecord, 'action' | 'callDepth'>,
 ): Promise<readonly ReadChain[]> {
   const letters = await readLetters(engine, candidates)
   const read: ReadChain[] = []
@@ -29,8 +30,8 @@ export async function readEnded(
       letters.slice(from, from + READ_AT_ONCE).map(async (letter, i) => {
         const candidate = candidates[from + i] as Candidate
         return letter.status === 'not_dead_lettered' && action === 'retry'
-          ? readFailed(engine, candidate)
-          : fromLetter(candidate, letter)
+          ? readFailed(engine, candidate, callDepth)
+          : fromLetter(candidate, letter, callDepth)
       }),
     )
     for (const chain of chains) {
@@ -42,14 +43,21 @@ export async function readEnded(
   return read
 }
 
-function fromLetter({ rootId }: Candidate, letter: ReadLetter): ReadChain {
+function fromLetter({ rootId }: Candidate, letter: ReadLetter, callDepth: number): ReadChain {
   if (letter.status !== 'dead') return letter
-  return { status: 'ended', remaking: remakingOf(rootId, letter.letter), inline: '', large: '' }
+  return ended(remakingOf(rootId, letter.letter, { change: {}, callDepth }))
 }
 
-async function readFailed(engine: Engine, { jobId, queue }: Candidate): Promise<ReadChain> {
-  const remaking = await readForRetry(engine, queue, jobId)
-  if ('status' in remaking) return { status: remaking.status }
+async function readFailed(
+  engine: Engine,
+  { jobId, queue }: Candidate,
+  callDepth: number,
+): Promise<ReadChain> {
+  const remaking = await readForRetry(engine, queue, { jobId, callDepth })
+  return 'status' in remaking ? { status: remaking.status } : ended(remaking)
+}
+
+function ended(remaking: Remaking): ReadChain {
   const { request } = remaking
   return {
     status: 'ended',

@@ -26,7 +26,7 @@ export function createRemakeAct(engine: Engine, quotas: QuotaKeeper | null) {
 
   async function act(page: BulkPage): ReturnType<BulkAct> {
     const { candidates, shard } = page
-    const chains = await readEnded(engine, candidates, page.bulk.action)
+    const chains = await readEnded(engine, candidates, page.bulk)
     if (chains.length < candidates.length) return { fits: chains.length }
     const ended = chains.filter(({ status }) => status === 'ended').length
     const newSeqs = (await sequences[shard]?.take(ended, RESEND_MS)) ?? []

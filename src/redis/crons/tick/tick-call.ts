@@ -48,6 +48,8 @@ export interface TickEntry {
   readonly missed: MissedTicks | null
   /** Ticks that run; for a run by hand, when it was asked for. */
   readonly run: readonly number[]
+  /** Of the call that asked for a run by hand; absent = 0. */
+  readonly callDepth?: number
   /** The run that the cron's state still calls running, if it has ended. */
   readonly endedRun: number | null
 }
@@ -131,8 +133,8 @@ function textsOf(entries: readonly NumberedEntry[], shards: number): TickTexts {
   return { blocks: blocks.keys, teams: teams.keys, named: [...named.values()], hidden, crons, runs, requests }
 }
 
-function requestOf({ cronId, settings, expectedMs }: TickEntry, tickMs: number): JobRequest {
-  return requestOfRun(settings, { cronId, tickMs, isManual: expectedMs === null })
+function requestOf({ cronId, settings, expectedMs, callDepth }: TickEntry, tickMs: number): JobRequest {
+  return requestOfRun(settings, { cronId, tickMs, isManual: expectedMs === null }, callDepth)
 }
 
 function cronText(entry: TickEntry, at: { team: number; queue: number }): string {

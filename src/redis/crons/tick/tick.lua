@@ -12,8 +12,8 @@
 --       (another version or tick) · early · stale_queue (its name has another id) · foreign_block (the id block belongs to
 --       another process) · running (a run by hand is forbidden beside this root id) · missing (or the state is damaged) ·
 --       draining (a run by hand through a queue that drains) · over_share (a run by hand exceeds the team's share of free memory). 'full' instead when Redis is nearly full.
--- Records of a cron are kind|tick|root id: r running, s succeeded, f failed (upper case for runs by hand), k skipped,
---       with d for its root id because the queue drains; m|last
+-- Records of a cron are kind|tick|root id: r running, s succeeded, f failed, with |reason behind it unless an earlier version
+--       wrote it (upper case for runs by hand), k skipped, with d for its root id because the queue drains; m|last
 --       tick|count for missed ticks and for a tick whose run would exceed the team's share of free memory.
 -- Transition: (none) → pending.
 --#include lib/clock

@@ -48,11 +48,12 @@ local function open_batch(now)
   return batch
 end
 
--- Notes what the end of a job raises for its queue, whose last failure stands in its hash. A damaged job raises nothing: what its queue wants is unknown.
-local function note_alerts(queue, job)
-  if not job.alerts or job.is_quarantined or job.kind == END.released then return end
-  for _, alert in ipairs(job.alerts) do
-    if alert.type == 'failure' then queue.failure_reason = alert.reason end
+-- Notes why a chain failed for good, which stands in the hash of its queue, and what the end of a job raises for its queue.
+-- A damaged job raises nothing: what its queue wants is unknown.
+local function note_failure(queue, job)
+  if job.is_quarantined or job.kind == END.released then return end
+  if job.failure ~= '' and not queue.cron then queue.failure_reason = job.failure end
+  for _, alert in ipairs(job.alerts or {}) do
     Alerts.raise(alert_teams[tonumber(alert.teamPosition)], {
       type = alert.type, reason = alert.reason, kind = 'queue', resource = alert.queueId,
       suppressed = alert.suppressedBy, job = job.id, facts = alert.facts,
@@ -72,7 +73,7 @@ local function end_job(batch, job)
   end
   if job.run then Runs.note_end(batch.ended_runs, job.run, job) end
   Settle.settle(batch, queue, job)
-  note_alerts(queue, job)
+  note_failure(queue, job)
   EndLog.add_end(queue, job)
   -- A suspect keeps its slot.
   if job.is_suspect then return end

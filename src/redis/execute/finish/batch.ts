@@ -42,7 +42,7 @@ const BATCH = {
     jobs: {
       args: [
         ...(['id', 'root', 'seq', 'queue', 'token', 'kind', 'settingsHash', 'isLarge'] as const),
-        ...(['bytes', 'delayMs', 'record', 'call', 'callback'] as const),
+        ...(['bytes', 'delayMs', 'record', 'call', 'callback', 'failure'] as const),
       ],
     },
     alertTeams: { ...ALERT_TEAM, args: [...ALERT_TEAM.args, 'cronMutes'] },
@@ -85,6 +85,8 @@ export interface BatchJob {
   readonly callback: string
   /** Whose callback it is; '' = none. */
   readonly callbackTeam: string
+  /** Why its chain failed for good; '' = it did not. */
+  readonly failure: FailureReason | ''
   /** The cron whose run ends with this job; null = none, or the run goes on. */
   readonly run: EndedRun | null
   /** What its end raises for its queue; null = nothing. */

@@ -75,7 +75,8 @@ function Runs.end_runs(states, ended)
         local by_hand = string.sub(run.record, 1, 1) == 'R'
         local succeeded = run.ended == END.success
         local letter = succeeded and 's' or 'f'
-        call('LSET', run.cronRecords, position, (by_hand and string.upper(letter) or letter) .. string.sub(run.record, 2))
+        local record = (by_hand and string.upper(letter) or letter) .. string.sub(run.record, 2)
+        call('LSET', run.cronRecords, position, succeeded and record or record .. '|' .. run.reason)
         local before = cron.failures
         cron.failures = succeeded and 0 or before + 1
         if succeeded and (tonumber(cron.success) or 0) < tonumber(run.tick) then cron.success = run.tick end

@@ -70,6 +70,7 @@ export function blankBatchJob(
     call: '',
     callback: '',
     callbackTeam: '',
+    failure: '',
     run: null,
     alerts: null,
   }
@@ -95,7 +96,10 @@ export function endedBatchJob(
   }
   const last = end.attempts.at(-1)
   if (last !== undefined) batchJob.buckets = encodeBuckets(last)
-  if (end.isTerminal) batchJob.run = endedRun(job, end)
+  if (end.isTerminal) {
+    batchJob.run = endedRun(job, end)
+    batchJob.failure = last?.failureReason ?? ''
+  }
   batchJob.alerts = raisedBy(job, end)
   switch (end.kind) {
     case 'retry':

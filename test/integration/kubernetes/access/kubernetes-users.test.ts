@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import {
   GRANTED_MS,
   KubernetesUsers,
@@ -17,6 +18,7 @@ const VISIT = { team: 'shop', address: '10.0.0.1' }
 let server: FakeApiServer
 let clock: FakeClock
 let transport: Transport
+let held: Map<string, string>
 let logged: unknown[]
 
 beforeEach(async () => {
@@ -26,7 +28,11 @@ beforeEach(async () => {
   transport = createTransport({
     ...{ config: server.config, clock, metrics: quietClusterMetrics, userAgent: 'punctual/test' },
   })
-  server.put('/api/v1/namespaces/shop', { apiVersion: 'v1', kind: 'Namespace' })
+  held = new Map()
+  for (const name of ['shop', 'mail']) {
+    const metadata = { name, uid: 'uid-1' }
+    server.put(`/api/v1/namespaces/${name}`, { apiVersion: 'v1', kind: 'Namespace', metadata })
+  }
 })
 
 afterEach(async () => {
@@ -41,7 +47,9 @@ function jwt(claims: object = {}): string {
 
 function openUsers(change: Partial<ConstructorParameters<typeof KubernetesUsers>[0]> = {}): KubernetesUsers {
   const logger: Logger = { ...quietLogger, warn: (...line) => void logged.push(line) }
-  const usual = { tokens: 'jwt', audience: null, namespaces: null } as const
+  const isWatched = (namespace: string) => change.namespaces?.includes(namespace) ?? namespace !== 'left'
+  const claims = { claim: async (team: string) => held.get(team) ?? 'uid-1' }
+  const usual = { claims, tokens: 'jwt', audience: null, namespaces: null, isWatched } as const
   return new KubernetesUsers({ transport, clock, logger, ...usual, ...change })
 }
 
@@ -101,6 +109,34 @@ describe('a user', () => {
     const two = openUsers({ namespaces: ['shop', 'mail'] })
     expect(await two.admit(jwt(), { ...VISIT, team: null })).toEqual({ kind: 'team_needed' })
     expect(await openUsers().admit(jwt(), { ...VISIT, team: null })).toEqual({ kind: 'team_needed' })
+    const byLabel = openUsers({ isWatched: (namespace) => namespace === 'shop' })
+    expect(await byLabel.admit(jwt(), { ...VISIT, team: 'mail' })).toEqual({ kind: 'no_team' })
+    expect(await byLabel.admit(jwt(), { ...VISIT, team: 'shop' })).toMatchObject({ kind: 'admitted' })
+  })
+
+  test('waits until what a former namespace of the name has left is removed', async () => {
+    server.reviews.users.set(jwt(), ANN)
+    server.reviews.grants.add('ann shop get httpqueues/jobs')
+    held.set('shop', 'uid-0')
+    const users = openUsers()
+    for (let i = 0; i <= REFUSALS.burst; i += 1) {
+      const { kind } = await users.admit(jwt(), VISIT)
+      expect(kind).toBe('unavailable')
+      await clock.advance(REFUSED_MS + 1)
+    }
+    held.delete('shop')
+    expect(await users.admit(jwt(), VISIT)).toMatchObject({ kind: 'admitted' })
+  })
+
+  test('is not said to be unknown to the Kubernetes API when it is Redis that is away', async () => {
+    server.reviews.users.set(jwt(), ANN)
+    server.reviews.grants.add('ann shop get httpqueues/jobs')
+    const claim = () => Promise.reject(new StoreUnavailableError('away'))
+    expect(await openUsers({ claims: { claim } }).admit(jwt(), VISIT)).toMatchObject({
+      kind: 'unavailable',
+      reason: 'The job store is unavailable, try again',
+    })
+    expect(logged).toEqual([])
   })
 
   test('needs a token for the audience that is asked for', async () => {

@@ -31,14 +31,16 @@ function valueOf({ text, scan: members }: JsonItem): unknown {
   )
 }
 
-const value = fc.letrec((tie) => ({
-  any: fc.oneof(
-    { depthSize: 'small' },
-    fc.constantFrom(null, true, 1.5, -0, 'a"\\\n', '}]', '', 'ä€\u{1f600}'),
-    fc.array(tie('any'), { maxLength: 3 }),
-    fc.dictionary(fc.constantFrom('a', 'b"', 'jobs'), tie('any'), { maxKeys: 3 }),
-  ),
-})).any
+const value = fc
+  .letrec((tie) => ({
+    any: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom(null, true, 1.5, -0, 'a"\\\n', '}]', '', 'ä€\u{1f600}'),
+      fc.array(tie('any'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom('a', 'b"', 'jobs'), tie('any'), { maxKeys: 3 }),
+    ),
+  }))
+  .any.filter((one) => Buffer.byteLength(JSON.stringify(one)) <= BOUNDS.bytes)
 const space = fc.constantFrom('', ' ', '\n\t ')
 const padding = fc.integer({ min: 0, max: 500 }).map((length) => ' '.repeat(length))
 

@@ -20,16 +20,19 @@ beforeEach(() => {
   log = new FakeAuditLog()
   log.list = () => Promise.resolve({ records: [], nextCursor: null })
   isSynced = true
-  const informer = {
+  const changes = {
     isSynced: () => isSynced,
     onChange: (given: Listener) => {
       listener = given
       return () => (listener = null)
     },
   }
-  const queues = { kind: 'queue', informer, nameOf: () => 'Orders' } as const
+  const queues = { kind: 'queue', changes, nameOf: () => 'Orders' } as const
   leading = new AbortController()
-  const audit = new ResourceAudit({ informers: [queues], auditLog: log, clock, logger: quietLogger })
+  const audit = new ResourceAudit({
+    ...{ kinds: [queues], isWatched: (namespace) => namespace !== 'left', auditLog: log, clock },
+    logger: quietLogger,
+  })
   ended = audit.run(leading.signal)
   return () => stop()
 })
@@ -112,4 +115,13 @@ test('what Redis does not take is tried again, of too much the rest is left out,
   expect(written()).toHaveLength(1_000)
   await stop()
   expect(listener).toBeNull()
+})
+
+test('nothing is written of a namespace that is not watched', async () => {
+  const queue = aQueue({ active: true }, 'kubectl-edit')
+  const elsewhere = { ...queue, metadata: { ...queue.metadata, namespace: 'left' } }
+  change(undefined, elsewhere)
+  change(elsewhere)
+  await clock.advance(20_000)
+  expect(written()).toEqual([])
 })

@@ -1,5 +1,8 @@
 import { describe, expect, it, test } from 'vitest'
 import type { CronStatsEntry } from '../../../../src/ports/crons.ts'
+import { StorageFullError } from '../../../../src/domain/errors.ts'
+import { NO_OWN_SECRETS } from '../../../../src/ports/access/own-secrets.ts'
+import { SECRET_POLL_MS, SECRET_READS_MAX } from '../../../../src/controller/secrets/secret-polls.ts'
 import { createCronWorld } from './cron-world.ts'
 
 const KEY = 'shop/nightly'
@@ -26,6 +29,7 @@ function aState(change: Partial<CronStatsEntry> = {}): CronStatsEntry {
     lastSuccessAtMs: Date.parse('2026-11-19T03:00:00Z'),
     consecutiveFailures: 2,
     failing: null,
+    lastFailure: null,
     ...change,
   }
 }
@@ -52,6 +56,116 @@ describe('a new resource', () => {
     expect(status(KEY)).not.toHaveProperty('nextRunTime')
     expect(condition(KEY, 'Scheduled')).toMatchObject({ status: 'False', reason: 'Paused' })
     expect(condition(KEY, 'Ready')).toMatchObject({ status: 'True', observedGeneration: 2 })
+  })
+})
+
+describe('Secrets', () => {
+  const HEADERS = [
+    { name: 'Accept', value: 'text/plain' },
+    { name: 'Authorization', valueFrom: { secretKeyRef: { name: 'partner', key: 'token' } } },
+  ]
+  const SPEC = { headers: HEADERS, signing: { secretRefs: [{ name: 'own', key: 'current' }] } }
+  const OWN = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
+  it('that a cron names are applied before it, and read again', async () => {
+    const { engine, resources, secrets, settle, reconcile, condition } = createCronWorld()
+    secrets.texts.set('shop/partner', { token: 'Bearer canary' }).set('shop/own', { current: OWN })
+    resources.put(KEY, SPEC)
+    await settle(KEY)
+    expect(engine.ownSecrets.get(`cron ${KEY}`)).toEqual({
+      signingSecrets: [OWN],
+      signingSecretRefs: SPEC.signing.secretRefs,
+      headerValues: { authorization: 'Bearer canary' },
+      headerOrigin: 'https://a.test',
+    })
+    const { headers, signer } = engine.crons.get(KEY)?.settings ?? {}
+    expect(signer).toBe('nightly')
+    expect(JSON.stringify(headers)).not.toContain('canary')
+    secrets.texts.set('shop/partner', { token: 'Bearer other' })
+    expect(await reconcile(KEY)).toBe('polled')
+    expect(engine.ownSecrets.get(`cron ${KEY}`)?.headerValues).toEqual({ authorization: 'Bearer other' })
+    expect(JSON.stringify(condition(KEY, 'Ready'))).not.toContain('Bearer')
+    resources.put(KEY, { headers: [], signing: { secretRefs: [] } })
+    await settle(KEY)
+    expect(engine.ownSecrets.get(`cron ${KEY}`)).toEqual(NO_OWN_SECRETS)
+    expect(await reconcile(KEY)).toBe('done')
+  })
+
+  it.each([
+    ['SecretNotFound', {}, 'There is no Secret partner in shop.'],
+    ['SecretKeyNotFound', { other: 'x' }, 'Secret partner has no key token.'],
+    ['SecretNotUsable', { token: 'canary\n' }, 'Key token of Secret partner ends with a line break'],
+  ])('that cannot be used are %s, and nothing is applied', async (reason, data, text) => {
+    const { engine, resources, secrets, settle, condition } = createCronWorld()
+    if (Object.keys(data).length > 0) secrets.texts.set('shop/partner', data)
+    resources.put(KEY, { headers: HEADERS })
+    await settle(KEY)
+    expect(condition(KEY, 'Ready')).toMatchObject({ status: 'False', reason })
+    expect(condition(KEY, 'Ready')?.message).toContain(text)
+    expect(condition(KEY, 'Ready')?.message).not.toContain('canary')
+    expect(engine.crons.size).toBe(0)
+  })
+
+  it('count once for each read, however many of their values are named', async () => {
+    const { resources, secrets, settle, polls } = createCronWorld()
+    secrets.texts.set('shop/partner', { token: 'a', other: 'b', third: 'c' })
+    const named = ['token', 'other', 'third'].map((key) => ({
+      name: `X-${key}`,
+      valueFrom: { secretKeyRef: { name: 'partner', key } },
+    }))
+    resources.put(KEY, { headers: named })
+    await settle(KEY)
+    const rest = { kind: 'HttpCron', key: 'shop/rest' }
+    expect(polls.note(rest, SECRET_READS_MAX - 1)).toBe(SECRET_POLL_MS)
+    expect(polls.note(rest, SECRET_READS_MAX)).toBeGreaterThan(SECRET_POLL_MS)
+  })
+
+  it.each([
+    ['owner', 'The values that it takes from Secrets have more than 32768 bytes.'],
+    ['team', 'The values that the team’s queues and crons take from Secrets need more than 1048576 bytes'],
+  ] as const)(
+    'that are too large for the %s are SecretsTooLarge, and nothing is applied',
+    async (of, text) => {
+      const { engine, resources, secrets, settle, reconcile, condition } = createCronWorld()
+      const { putOwnSecrets } = engine.compiler
+      Object.assign(engine.compiler, { putOwnSecrets: () => Promise.resolve({ status: 'too_large', of }) })
+      secrets.texts.set('shop/partner', { token: 'Bearer canary' })
+      resources.put(KEY, { headers: HEADERS })
+      await settle(KEY)
+      expect(condition(KEY, 'Ready')).toMatchObject({ status: 'False', reason: 'SecretsTooLarge' })
+      expect(condition(KEY, 'Ready')?.message).toContain(text)
+      expect(engine.crons.size).toBe(0)
+      // There may be room when the Secrets are read again.
+      Object.assign(engine.compiler, { putOwnSecrets })
+      expect(await reconcile(KEY)).toBe('polled')
+      expect(condition(KEY, 'Ready')).toMatchObject({ status: 'True' })
+    },
+  )
+
+  it('that a full Redis does not take are retried, and the status says so', async () => {
+    const { engine, resources, secrets, reconcile, condition } = createCronWorld()
+    Object.assign(engine.compiler, { putOwnSecrets: () => Promise.reject(new StorageFullError()) })
+    secrets.texts.set('shop/partner', { token: 'Bearer canary' })
+    resources.put(KEY, { headers: HEADERS })
+    await expect(reconcile(KEY)).rejects.toThrow(StorageFullError)
+    expect(condition(KEY, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'BackendUnavailable' })
+    expect(condition(KEY, 'Ready')?.message).toBe(
+      'Redis is full: settings applied earlier stay, and the current ones are applied when there is room.',
+    )
+    expect(engine.crons.size).toBe(0)
+  })
+
+  it('that are for something else are not sent anywhere', async () => {
+    const { engine, resources, secrets, settle, condition } = createCronWorld()
+    secrets.texts.set('shop/partner', { token: 'the password of a database' })
+    secrets.marks.set('shop/partner', { type: 'Opaque', labels: { 'punctual.dev/secret': 'signing' } })
+    resources.put(KEY, { headers: HEADERS })
+    await settle(KEY)
+    expect(condition(KEY, 'Ready')).toMatchObject({ reason: 'SecretNotUsable' })
+    expect(condition(KEY, 'Ready')?.message).toContain(
+      'Secret partner is not for this: give it type punctual.dev/header-secret, or the label punctual.dev/secret=header.',
+    )
+    expect(engine.ownSecrets.size).toBe(0)
   })
 })
 
@@ -93,15 +207,29 @@ describe('what the engine knows', () => {
   })
 })
 
+describe('a mistake', () => {
+  it('that follows another has an event with its own text, and one that stays has no more', async () => {
+    const { resources, settle, events } = await applied()
+    const notes = () => events.map(({ note }) => note)
+    for (const timeZone of ['Mars/Base', 'Moon/Base', 'Moon/Base']) {
+      resources.put(KEY, { timeZone })
+      await settle(KEY)
+    }
+    expect(notes()).toEqual([expect.stringContaining('"Mars/Base"'), expect.stringContaining('"Moon/Base"')])
+  })
+})
+
 describe('failures', () => {
   it('are a condition until a run succeeds, with an event at its begin and one at its end', async () => {
     const { settle, states, status, condition, events } = await applied()
-    states.set(KEY, aState())
-    await settle(KEY)
-    expect(condition(KEY, 'Failing')).toBeUndefined()
-    states.set(KEY, aState({ failing: 'timeout' }))
-    await settle(KEY)
+    const failed = { scheduledAtMs: Date.parse('2026-11-21T03:00:00Z'), reason: 'timeout' } as const
     const lastFailure = { time: '2026-11-21T03:00:00Z', reason: 'timeout' }
+    states.set(KEY, aState({ lastFailure: failed }))
+    await settle(KEY)
+    expect(status(KEY)).toMatchObject({ lastFailure })
+    expect(condition(KEY, 'Failing')).toBeUndefined()
+    states.set(KEY, aState({ failing: 'timeout', lastFailure: failed }))
+    await settle(KEY)
     expect(status(KEY)).toMatchObject({ lastFailure })
     expect(condition(KEY, 'Failing')).toMatchObject({ status: 'True', reason: 'FailureRaised' })
     states.set(
@@ -123,7 +251,8 @@ describe('failures', () => {
 
   it('stay in the status while nothing is known', async () => {
     const { resources, settle, states, status, condition, events } = await applied()
-    states.set(KEY, aState({ failing: 'timeout' }))
+    const lastFailure = { scheduledAtMs: Date.parse('2026-11-21T03:00:00Z'), reason: 'timeout' } as const
+    states.set(KEY, aState({ failing: 'timeout', lastFailure }))
     await settle(KEY)
     states.clear()
     resources.put(KEY, { timeoutSeconds: 5 })
@@ -191,6 +320,56 @@ describe('a spec that cannot be applied', () => {
     expect(condition(KEY, 'Scheduled')?.message).toContain('The settings applied earlier stay.')
     expect(status(KEY)).toMatchObject({ id: 1, nextRunTime: NEXT })
   })
+})
+
+it('whose target the egress policy refuses is not applied, and says so until it may', async () => {
+  const { resources, engine, settle, found, condition } = createCronWorld()
+  found.blocked = { reason: 'TargetBlocked', problem: 'spec.url: must not point to a blocked address.' }
+  resources.put(KEY, {})
+  await settle(KEY)
+  expect(engine.crons.size).toBe(0)
+  expect(condition(KEY, 'Ready')).toMatchObject({ status: 'False', reason: 'TargetBlocked' })
+  // What applies it together with the TeamSettings that opens the target goes on waiting.
+  expect(condition(KEY, 'Stalled')).toBeUndefined()
+  expect(condition(KEY, 'Scheduled')).toMatchObject({
+    reason: 'TargetBlocked',
+    message: found.blocked.problem,
+  })
+  found.blocked = null
+  await settle(KEY)
+  expect(condition(KEY, 'Ready')).toMatchObject({ status: 'True' })
+})
+
+it('that no answer can satisfy is applied, with a condition and one event', async () => {
+  const { resources, engine, settle, condition, events } = createCronWorld()
+  const never = { type: 'StatusCodeEquals', value: 302 }
+  resources.put(KEY, { successAssertions: [{ type: 'BodyContains', value: 'ok' }, never] })
+  await settle(KEY)
+  await settle(KEY)
+  expect(engine.crons.size).toBe(1)
+  const message = 'spec.successAssertions[1]: only a 2xx response is a success, so status 302 can never pass.'
+  expect(condition(KEY, 'CanSucceed')).toMatchObject({
+    status: 'False',
+    reason: 'AssertionNeverHolds',
+    message,
+  })
+  expect(events).toMatchObject([{ type: 'Warning', reason: 'AssertionNeverHolds', note: message }])
+  resources.put(KEY, { successAssertions: [] })
+  await settle(KEY)
+  expect(condition(KEY, 'CanSucceed')).toBeUndefined()
+})
+
+it('says whether the queue that it names exists', async () => {
+  const { resources, settle, found, condition } = await applied()
+  expect(condition(KEY, 'QueueFound')).toBeUndefined()
+  resources.put(KEY, { queue: 'mails' })
+  await settle(KEY)
+  expect(condition(KEY, 'QueueFound')).toMatchObject({ status: 'False', reason: 'NotFound' })
+  expect(condition(KEY, 'QueueFound')?.message).toContain('"mails"')
+  expect(condition(KEY, 'Ready')).toMatchObject({ status: 'True' })
+  found.queues.add('shop/mails')
+  await settle(KEY)
+  expect(condition(KEY, 'QueueFound')).toMatchObject({ status: 'True', reason: 'Found' })
 })
 
 describe('a cron over the quota of its team', () => {

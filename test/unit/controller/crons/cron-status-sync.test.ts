@@ -14,6 +14,7 @@ const IDLE: Omit<CronStatsEntry, 'cronId'> = {
   lastSuccessAtMs: null,
   consecutiveFailures: 0,
   failing: null,
+  lastFailure: null,
 }
 
 /** @param count crons whose statuses match the engine */
@@ -123,16 +124,17 @@ test('a cron that begins to fail or has recovered is requeued, and one that goes
     return enqueued.length - before
   }
   await clock.advance(0)
-  const failed = { lastRun: { ...run, result: 'failed' as const } }
+  const lastFailure = { scheduledAtMs: run.scheduledAtMs, reason: 'timeout' as const }
+  const failed = { lastRun: { ...run, result: 'failed' as const }, lastFailure }
   show({ lastRunTime: '2026-11-21T03:00:00Z', lastRunResult: 'Failed' })
+  expect(await requeued(failed)).toBe(1)
+  show({ lastFailure: { time: '2026-11-21T03:00:00Z', reason: 'timeout' } })
   expect(await requeued(failed)).toBe(0)
   expect(await requeued({ ...failed, failing: 'timeout' })).toBe(1)
-  show({
-    lastFailure: { time: '2026-11-21T03:00:00Z', reason: 'timeout' },
-    conditions: condition('True'),
-  })
+  show({ conditions: condition('True') })
   expect(await requeued({ ...failed, failing: 'timeout' })).toBe(0)
-  expect(await requeued({ ...failed, failing: 'dns_error' })).toBe(1)
+  const other = { ...lastFailure, reason: 'dns_error' as const }
+  expect(await requeued({ ...failed, failing: 'timeout', lastFailure: other })).toBe(1)
   expect(await requeued(failed)).toBe(1)
   show({ conditions: condition('False') })
   expect(await requeued(failed)).toBe(0)

@@ -1,9 +1,12 @@
-import { createCronCheck } from '../../../../src/controller/crons/cron-check.ts'
+import { SecretPolls } from '../../../../src/controller/secrets/secret-polls.ts'
+import { createFakeSecrets } from '../fake-secrets.ts'
+import { createCronCheck, type CronProblem } from '../../../../src/controller/crons/cron-check.ts'
 import { createCronReconciler } from '../../../../src/controller/crons/cron-reconciler.ts'
 import type { HttpCron } from '../../../../src/controller/kinds.ts'
 import { DEFAULT_CRON_SETTINGS } from '../../../../src/domain/crons/cron.ts'
 import type { CronStatsEntry } from '../../../../src/ports/crons.ts'
 import { specOfCronSettings } from '../../../../src/resources/cron-spec.ts'
+import { kubeObject } from '../../kubernetes/kube-objects.ts'
 import { createReconcileWorld, type PlannedCrash } from '../reconcile/reconcile-world.ts'
 
 /** As the API server fills them in. */
@@ -24,6 +27,10 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
   const states = new Map<string, CronStatsEntry>()
   const found = {
     obstacle: null as string | null,
+    /** The egress policy refuses the target. */
+    blocked: null as CronProblem | null,
+    /** Queue names, of the team. */
+    queues: new Set<string>(),
     /** The informer has copies without the payload. */
     isLean: false,
     /** The API server has another cron of the name by now. */
@@ -34,6 +41,8 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
     const { payload = '', ...spec } = cron.spec
     return { ...cron, spec, leftOutBytes: payload.length }
   }
+  const secrets = createFakeSecrets()
+  const polls = new SecretPolls()
   const world = createReconcileWorld<HttpCron>({
     ...{ kind: 'HttpCron', defaults: CRON_DEFAULTS, crash },
     start: ({ resources: { informer, writer }, countLeftBehind, ...parts }) =>
@@ -50,10 +59,16 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
           },
         },
         check,
+        ...{ secrets: secrets.reader, polls },
         quota: { obstacle: () => found.obstacle },
+        targets: { obstacle: () => found.blocked },
+        queues: {
+          whenSynced: () => Promise.resolve(),
+          byIndex: (_index, key) => (found.queues.has(key) ? [kubeObject({ name: 'q' })] : []),
+        },
         stateOf: (key) => states.get(key) ?? null,
         metrics: { cronLeftBehind: countLeftBehind, statusWritten: () => undefined },
       }),
   })
-  return { ...world, states, found }
+  return { ...world, secrets, polls, states, found }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { KindAccess } from '../../../../src/controller/kinds.ts'
-import { enqueueOrphanSettings } from '../../../../src/controller/orphans/orphan-settings.ts'
+import { OrphanSettings } from '../../../../src/controller/orphans/orphan-settings.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
 import { quietLogger } from '../../../support/quiet.ts'
@@ -16,34 +16,33 @@ function setUp(...keys: readonly string[]) {
       whenSynced: () => state.synced,
     } as unknown as KindAccess<T>['informer'],
   })
-  const run = (signal = new AbortController().signal) =>
-    enqueueOrphanSettings(
-      {
-        engine: {
-          applied: async () => {
-            if (state.isAway) throw new StoreUnavailableError('Redis is not available')
-            const teams = ['shop', 'office', 'unwatched']
-            return {
-              teams,
-              tokens: teams.map((team) => ({ team, name: 'ci' })),
-              windows: teams.map((team) => ({ team, name: 'night' })),
-            }
-          },
-        },
-        isWatched: (namespace) => namespace !== 'unwatched',
-        teams: kindOf(),
-        tokens: kindOf(),
-        windows: kindOf(),
-        enqueue: {
-          teams: (key) => void enqueued.push(`teams ${key}`),
-          tokens: (key) => void enqueued.push(`tokens ${key}`),
-          windows: (key) => void enqueued.push(`windows ${key}`),
-        },
-        logger: { ...quietLogger, warn: (message) => void warnings.push(message) },
+  let searches = 0
+  const orphans = new OrphanSettings({
+    engine: {
+      applied: async () => {
+        searches += 1
+        if (state.isAway) throw new StoreUnavailableError('Redis is not available')
+        const teams = ['shop', 'office', 'unwatched']
+        return {
+          teams,
+          tokens: teams.map((team) => ({ team, name: 'ci' })),
+          windows: teams.map((team) => ({ team, name: 'night' })),
+        }
       },
-      signal,
-    )
-  return { run, enqueued, warnings, state }
+    },
+    isWatched: (namespace) => namespace !== 'unwatched',
+    teams: kindOf(),
+    tokens: kindOf(),
+    windows: kindOf(),
+    enqueue: {
+      teams: (key) => void enqueued.push(`teams ${key}`),
+      tokens: (key) => void enqueued.push(`tokens ${key}`),
+      windows: (key) => void enqueued.push(`windows ${key}`),
+    },
+    logger: { ...quietLogger, warn: (message) => void warnings.push(message) },
+  })
+  const run = (signal = new AbortController().signal) => orphans.find(signal)
+  return { run, enqueued, warnings, state, searches: () => searches }
 }
 
 test('enqueues the applied teams, tokens and windows of watched namespaces that have no resource', async () => {
@@ -71,4 +70,12 @@ test('logs that Redis is away, but not at the end of the leadership', async () =
   expect(warnings).toEqual(['Settings without a resource could not be searched for'])
   await run(AbortSignal.abort())
   expect(warnings).toHaveLength(1)
+})
+
+test('searches once more for whatever is asked for meanwhile, and again later', async () => {
+  const { run, searches } = setUp()
+  await Promise.all([run(), run(), run()])
+  expect(searches()).toBe(2)
+  await run()
+  expect(searches()).toBe(3)
 })

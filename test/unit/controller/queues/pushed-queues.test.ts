@@ -40,6 +40,7 @@ function setUp(...pushed: readonly QueueRef[]) {
   }
   const importer = new PushedQueues({
     informer: kind.informer,
+    admit: async (namespace) => namespace !== 'anew',
     writer: {
       create: (object) => {
         state.creates += 1
@@ -100,6 +101,12 @@ it('creates none where a resource has the name, nor in namespaces that are not w
   world.state.pushed = [EMAILS, { team: 'unwatched', name: 'x' }]
   await world.importNow()
   expect(world.state.creates).toBe(0)
+})
+
+it('creates none in a namespace that was made anew, for what the former one has left', async () => {
+  const { importNow, state } = setUp({ team: 'anew', name: 'Emails' }, EMAILS)
+  await importNow()
+  expect(state.creates).toBe(1)
 })
 
 describe('a namespace that takes none', () => {

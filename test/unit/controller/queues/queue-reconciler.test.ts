@@ -1,6 +1,10 @@
 import { describe, expect, it, test } from 'vitest'
+import type { HttpQueue } from '../../../../src/controller/kinds.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import { ORIGIN_LABEL, PUSH_ORIGIN } from '../../../../src/resources/queue-owner.ts'
+import { SECRET_POLL_MS, SECRET_READS_MAX } from '../../../../src/controller/secrets/secret-polls.ts'
+import { NO_OWN_SECRETS } from '../../../../src/ports/access/own-secrets.ts'
+import type { PlannedCrash } from '../reconcile/reconcile-world.ts'
 import { createQueueWorld } from './queue-world.ts'
 
 const KEY = 'shop/emails'
@@ -8,9 +12,9 @@ const KEY = 'shop/emails'
 const PUSHED = 'shop/emails-00d8d3f1'
 const PUSH_LABELS = { labels: { [ORIGIN_LABEL]: PUSH_ORIGIN } }
 
-async function applied() {
+async function applied(spec: Partial<HttpQueue['spec']> = {}) {
   const world = createQueueWorld()
-  world.resources.put(KEY, { timeoutSeconds: 5 })
+  world.resources.put(KEY, { timeoutSeconds: 5, ...spec })
   await world.settle(KEY)
   return world
 }
@@ -82,6 +86,88 @@ it('a released resource is not taken for an orphan: a queue that a push has crea
   expect(state.sweepsRequested).toBe(0)
 })
 
+describe('signing secrets of its own', () => {
+  const REFS = [
+    { name: 'partner', key: 'new' },
+    { name: 'partner', key: 'old' },
+  ]
+  const SPEC = { signing: { secretRefs: REFS } }
+  const NEW = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  const OLD = 'a-signing-secret-of-enough-bytes'
+
+  it('are applied, newest first, and read again', async () => {
+    const { engine, resources, secrets, polls, settle, reconcile } = createSignedWorld()
+    await settle(KEY)
+    const applied = { signingSecrets: [NEW, OLD], signingSecretRefs: REFS, headerValues: {} }
+    expect(engine.ownSecrets.get(`queue ${KEY}`)).toEqual(applied)
+    // Both lie in one Secret, which is read once.
+    const rest = { kind: 'HttpQueue', key: 'shop/rest' }
+    expect(polls.note(rest, SECRET_READS_MAX - 1)).toBe(SECRET_POLL_MS)
+    expect(polls.note(rest, SECRET_READS_MAX)).toBeGreaterThan(SECRET_POLL_MS)
+    secrets.texts.set('shop/partner', { new: `${OLD}-rotated`, old: NEW })
+    expect(await reconcile(KEY)).toBe('polled')
+    expect(engine.ownSecrets.get(`queue ${KEY}`)?.signingSecrets).toEqual([`${OLD}-rotated`, NEW])
+    expect(JSON.stringify(resources.get(KEY)?.status)).not.toContain(OLD)
+    resources.put(KEY, { signing: { secretRefs: [] } })
+    await settle(KEY)
+    expect(engine.ownSecrets.get(`queue ${KEY}`)).toEqual(NO_OWN_SECRETS)
+    expect(await reconcile(KEY)).toBe('done')
+  })
+
+  it.each([
+    ['SecretNotFound', null, 'There is no Secret partner in shop.'],
+    ['SecretKeyNotFound', { new: NEW }, 'Secret partner has no key old.'],
+    [
+      'SecretNotUsable',
+      { new: NEW, old: 'canary' },
+      'Key old of Secret partner must have at least 24 bytes, not 6.',
+    ],
+  ])('that cannot be used are %s: what was applied stays', async (reason, data, text) => {
+    const { engine, resources, secrets, settle, reconcile } = createSignedWorld()
+    await settle(KEY)
+    const before = engine.ownSecrets.get(`queue ${KEY}`)
+    if (data === null) secrets.texts.delete('shop/partner')
+    else secrets.texts.set('shop/partner', data)
+    resources.put(KEY, { ...SPEC, timeoutSeconds: 9 })
+    expect(await reconcile(KEY)).toBe('polled')
+    const [ready] = (resources.get(KEY)?.status?.conditions ?? []).filter(({ type }) => type === 'Ready')
+    expect(ready).toMatchObject({ status: 'False', reason })
+    expect(ready?.message).toContain(text)
+    expect(ready?.message).not.toContain('canary')
+    expect(engine.ownSecrets.get(`queue ${KEY}`)).toEqual(before)
+    expect(engine.queues.get(KEY)?.settings.timeoutSeconds).not.toBe(9)
+  })
+
+  it('that are for something else sign nothing, and no other signs in their place', async () => {
+    const { engine, resources, secrets, settle } = createSignedWorld()
+    secrets.marks.set('shop/partner', { type: 'Opaque', labels: { 'punctual.dev/secret': 'header' } })
+    await settle(KEY)
+    expect(engine.queues.size).toBe(0)
+    expect(engine.ownSecrets.get(`queue ${KEY}`)).toEqual({
+      ...{ signingSecrets: [], signingSecretRefs: REFS, headerValues: {} },
+    })
+    expect(resources.get(KEY)?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Ready', reason: 'SecretNotUsable' }),
+    )
+  })
+
+  it('are there before the queue is, also when the process dies in between', async () => {
+    const { engine, reconcile, settle } = createSignedWorld({ at: 1, when: 'after' })
+    expect(await reconcile(KEY)).toBe('failed')
+    expect([engine.ownSecrets.size, engine.queues.size]).toEqual([1, 0])
+    await settle(KEY)
+    expect(engine.queues.has(KEY)).toBe(true)
+  })
+
+  /** A queue that names two. */
+  function createSignedWorld(crash: PlannedCrash | null = null) {
+    const world = createQueueWorld(crash)
+    world.secrets.texts.set('shop/partner', { new: NEW, old: OLD })
+    world.resources.put(KEY, SPEC)
+    return world
+  }
+})
+
 describe('counts', () => {
   const counted = { team: 'shop', name: 'emails', queueId: 1, oldestReadyMs: 60_000, lastFailure: null }
   const counts = { pending: 3, delayed: 0, processing: 1, dead: 0 }
@@ -92,6 +178,15 @@ describe('counts', () => {
     await settle(KEY)
     const oldestReadyTime = new Date(clock.wallMs() - 60_000).toISOString().replace('.000Z', 'Z')
     expect(resources.get(KEY)?.status).toMatchObject({ counts, oldestReadyTime, queueId: 1 })
+  })
+
+  it('are part of the first status, and not those of a queue of that name before', async () => {
+    const { resources, settle, counted: inRedis, stats } = createQueueWorld()
+    stats.set(KEY, { ...counted, queueId: 7, counts: { ...counts, pending: 9 } })
+    inRedis.set(KEY, { ...counted, counts })
+    resources.put(KEY, {})
+    await settle(KEY)
+    expect(resources.get(KEY)?.status).toMatchObject({ counts, queueId: 1 })
   })
 
   it('that say the same cause no write, though clocks differ a little', async () => {
@@ -126,7 +221,7 @@ describe('failures', () => {
   })
 
   it('are a condition for a quarter of an hour, with an event at its begin and one at its end', async () => {
-    const { settle, stats, events, condition, resources } = await applied()
+    const { settle, stats, events, condition, resources } = await applied({ alertsEnabled: true })
     stats.set(KEY, { ...counted, lastFailure: null })
     await settle(KEY)
     expect(condition(KEY, 'Failing')).toBeUndefined()
@@ -149,12 +244,22 @@ describe('failures', () => {
     expect(events.slice(1)).toMatchObject([{ type: 'Normal', reason: 'NoRecentFailure' }])
   })
 
+  it('stand in the status of a queue without alerts too, which is not called failing', async () => {
+    const { settle, stats, events, condition, resources } = await applied()
+    stats.set(KEY, failed(1_000))
+    await settle(KEY)
+    const lastFailure = { time: '2026-11-22T03:00:00Z', reason: 'timeout' }
+    expect(resources.get(KEY)?.status).toMatchObject({ lastFailure })
+    expect(condition(KEY, 'Failing')).toBeUndefined()
+    expect(events).toEqual([])
+  })
+
   it('stay in the status while nothing is known, and are not those of the queue before', async () => {
-    const { settle, stats, events, condition, resources, engine } = await applied()
+    const { settle, stats, events, condition, resources, engine } = await applied({ alertsEnabled: true })
     stats.set(KEY, failed(1_000))
     await settle(KEY)
     stats.clear()
-    resources.put(KEY, { timeoutSeconds: 7 })
+    resources.put(KEY, { timeoutSeconds: 7, alertsEnabled: true })
     await settle(KEY)
     expect(condition(KEY, 'Failing')).toMatchObject({ status: 'True', observedGeneration: 2 })
     expect(resources.get(KEY)?.status).toHaveProperty('lastFailure')

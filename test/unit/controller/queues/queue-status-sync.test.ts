@@ -13,14 +13,14 @@ import { QUEUE_DEFAULTS, QUEUE_INDEXES } from './queue-world.ts'
 
 const COUNTS = { pending: 0, delayed: 0, processing: 0, dead: 0 }
 
-function setUp(names: readonly string[]) {
+function setUp(names: readonly string[], spec: Partial<HttpQueue['spec']> = {}) {
   const clock = createFakeClock()
   const kind = createMemoryKind<HttpQueue>({
     kind: 'HttpQueue',
     indexes: QUEUE_INDEXES,
     defaults: QUEUE_DEFAULTS,
   })
-  for (const name of names) kind.put(`shop/${name}`, {})
+  for (const name of names) kind.put(`shop/${name}`, spec)
   /** As the reconciler writes it. */
   const writeStatus = async (name: string, status: HttpQueue['status']) => {
     const queue = kind.get(`shop/${name}`)
@@ -98,7 +98,7 @@ it('writes of an oldest job only what is news', async () => {
 })
 
 it('requeues a queue that begins to fail and one that ends, and each minute one that goes on', async () => {
-  const world = setUp(['a'])
+  const world = setUp(['a'], { alertsEnabled: true })
   const requeued = async () => {
     const before = world.enqueued.length
     await world.clock.advance(SYNC_EVERY_MS)
@@ -134,6 +134,16 @@ it('requeues a queue that begins to fail and one that ends, and each minute one 
   expect(await requeued()).toBe(1)
   await shown('False', atMs)
   expect(await requeued()).toBe(0)
+})
+
+it('reads one queue when it is asked, and a Redis that is away is no fault of that', async () => {
+  const { sync, state } = setUp(['a'])
+  state.isAway = true
+  await sync.refresh('shop/a')
+  expect(sync.of('shop/a')).toBeNull()
+  state.isAway = false
+  await sync.refresh('shop/a')
+  expect(sync.of('shop/a')).toMatchObject({ queueId: 1, counts: COUNTS })
 })
 
 it('requeues at most fifty a second', async () => {

@@ -1,3 +1,5 @@
+import { SecretPolls } from '../../../../src/controller/secrets/secret-polls.ts'
+import { createFakeSecrets } from '../fake-secrets.ts'
 import type { EngineLoss } from '../../../../src/controller/engine/engine-loss.ts'
 import { BY_QUEUE, type HttpQueue } from '../../../../src/controller/kinds.ts'
 import { createQueueCheck } from '../../../../src/controller/queues/queue-check.ts'
@@ -17,9 +19,13 @@ const check = createQueueCheck()
 /** One team's queues. */
 export function createQueueWorld(crash: PlannedCrash | null = null) {
   const stats = new Map<string, QueueStatsEntry>()
+  /** What Redis would count, read when the reconciler asks. */
+  const counted = new Map<string, QueueStatsEntry>()
   const engineState = { loss: null as EngineLoss | null }
   /** `missing`: the key of a resource that only the informer still has. */
   const apiServer = { missing: '' }
+  const secrets = createFakeSecrets()
+  const polls = new SecretPolls()
   const world = createReconcileWorld<HttpQueue>({
     ...{ kind: 'HttpQueue', indexes: QUEUE_INDEXES, defaults: QUEUE_DEFAULTS, crash },
     start: ({ resources: { informer, writer }, engine, countLeftBehind, ...parts }) =>
@@ -32,10 +38,15 @@ export function createQueueWorld(crash: PlannedCrash | null = null) {
             apiServer.missing === `${namespace}/${name}` ? null : writer.read(namespace, name),
         },
         check,
+        ...{ secrets: secrets.reader, polls },
         engine: { write: engine.write, loss: () => engineState.loss, obstacle: engine.obstacle },
         statsOf: (key) => stats.get(key) ?? null,
+        readStats: async (key) => {
+          const known = counted.get(key)
+          if (known !== undefined) stats.set(key, known)
+        },
         metrics: { queueLeftBehind: countLeftBehind, statusWritten: () => undefined },
       }),
   })
-  return { ...world, stats, engineState, apiServer }
+  return { ...world, secrets, polls, stats, counted, engineState, apiServer }
 }

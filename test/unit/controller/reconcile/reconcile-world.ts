@@ -1,3 +1,4 @@
+import { SECRET_POLL_MS } from '../../../../src/controller/secrets/secret-polls.ts'
 import type { ConditionedObject } from '../../../../src/controller/kinds.ts'
 import { ResourceApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { EventRecorder, Reconciler, ResourceEvent } from '../../../../src/ports/kubernetes.ts'
@@ -63,11 +64,12 @@ export function createReconcileWorld<T extends ConditionedObject>(options: {
     })
   let reconciler = start()
 
-  /** As the workqueue does it: an outage or a conflict is retried later. */
-  async function reconcile(key: string): Promise<'done' | 'again' | 'failed'> {
+  /** As the workqueue does it: an outage or a conflict is retried later. `polled`: it comes again to read Secrets. */
+  async function reconcile(key: string): Promise<'done' | 'polled' | 'again' | 'failed'> {
     try {
       const { requeueAfterMs } = await reconciler.reconcile(key, new AbortController().signal)
-      return requeueAfterMs === null ? 'done' : 'again'
+      if (requeueAfterMs === null) return 'done'
+      return requeueAfterMs >= SECRET_POLL_MS ? 'polled' : 'again'
     } catch (error) {
       if (error instanceof Crash) {
         reconciler = start()
@@ -84,7 +86,7 @@ export function createReconcileWorld<T extends ConditionedObject>(options: {
     for (let tries = 0; tries < 20; tries += 1) {
       const before = state.effects
       const end = await reconcile(key)
-      if (end === 'done' && state.effects === before) return
+      if ((end === 'done' || end === 'polled') && state.effects === before) return
     }
     throw new Error('it never settles')
   }

@@ -46,7 +46,7 @@ function start(options: { desired?: number; settings?: Partial<ScalingSettings> 
     leadership: { isLeader: () => world.isLeader },
     events: { record: (event) => events.push(event) },
     metrics: {
-      executorReplicas: (desired, current) => Object.assign(gauges, { desired, current }),
+      executorReplicas: (desired, current, ready) => Object.assign(gauges, { desired, current, ready }),
       scalingActive: (active) => Object.assign(gauges, { active }),
       scalingLimited: (limited) => Object.assign(gauges, { limited }),
       scalingEnded: () => Object.assign(gauges, { ended: true }),
@@ -98,7 +98,7 @@ test('wakes from zero on a hint, without waiting for the next check', async () =
       note: 'From 0 to 3 executors: 520 calls could run, 200 per executor.',
     },
   ])
-  expect(gauges).toEqual({ desired: 3, current: 0, active: true, limited: false })
+  expect(gauges).toEqual({ desired: 3, current: 0, ready: 0, active: true, limited: false })
 })
 
 test('wakes from zero within a second when no hint comes', async () => {
@@ -357,7 +357,7 @@ test.each([
   world.work = work(2000)
   await clock.advance(60_000)
   expect([written(), events, backlog.calls]).toEqual([[], [], []])
-  expect(gauges).toEqual({ desired: 2, current: 2, active: false, limited: false })
+  expect(gauges).toEqual({ desired: 2, current: 2, ready: 2, active: false, limited: false })
 })
 
 test('writes nothing once it leads no more', async () => {

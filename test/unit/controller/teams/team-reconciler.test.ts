@@ -1,7 +1,9 @@
+import { SECRET_POLL_MS, SecretPolls } from '../../../../src/controller/secrets/secret-polls.ts'
+import { createFakeSecrets } from '../fake-secrets.ts'
 import { describe, expect, it } from 'vitest'
 import type { TeamSettings } from '../../../../src/controller/kinds.ts'
 import type { ChannelProblem } from '../../../../src/controller/teams/team-channels.ts'
-import { createTeamReconciler, SECRET_POLL_MS } from '../../../../src/controller/teams/team-reconciler.ts'
+import { createTeamReconciler } from '../../../../src/controller/teams/team-reconciler.ts'
 import { ResourceApiError } from '../../../../src/domain/errors.ts'
 import { NO_QUOTAS, quotasOf } from '../../../../src/domain/quotas.ts'
 import type { ResourceEvent } from '../../../../src/ports/kubernetes.ts'
@@ -22,27 +24,18 @@ function setUp() {
   })
   const engine = createMemoryEngine()
   const events: ResourceEvent[] = []
-  const secrets = new Map<string, Record<string, string>>()
-  const state = {
-    reads: 0,
+  const fake = createFakeSecrets()
+  const { texts: secrets, marks } = fake
+  const state = Object.assign(fake.state, {
     waiting: 0,
-    fault: null as Error | null,
     usage: null as TeamUsage | null,
     failing: [] as ChannelProblem[] | null,
-  }
+  })
   const reconciler = createTeamReconciler({
     informer: kind.informer,
     writer: kind.writer,
     engine,
-    secrets: {
-      read: async (namespace, name) => {
-        state.reads += 1
-        if (state.fault !== null) throw state.fault
-        const data = secrets.get(`${namespace}/${name}`)
-        if (data === undefined) return null
-        return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text)]))
-      },
-    },
+    ...{ secrets: fake.reader, polls: new SecretPolls() },
     waitingOf: () => state.waiting,
     usageOf: () => state.usage,
     failingOf: () => state.failing,
@@ -50,6 +43,8 @@ function setUp() {
     egress: {
       refusalOf: ({ hostname }, { egressAllow }) =>
         hostname === '10.0.0.1' && !egressAllow.includes('10.0.0.1') ? 'blocked' : null,
+      ineffectiveEntries: (entries) =>
+        entries.filter((entry) => entry.startsWith('192.168.') || entry === 'a.test'),
     },
     events: { record: (event) => void events.push(event) },
     clock,
@@ -57,17 +52,56 @@ function setUp() {
   })
   const reconcile = (key = KEY) => reconciler.reconcile(key, new AbortController().signal)
   const ready = () => kind.get(KEY)?.status?.conditions?.find(({ type }) => type === 'Ready')
-  return { clock, kind, engine, events, secrets, state, reconcile, ready }
+  return { clock, kind, engine, events, secrets, marks, state, reconcile, ready }
 }
+
+it('names the entries that open nothing, with an event, and applies the rest', async () => {
+  const { kind, engine, reconcile, ready, events } = setUp()
+  const condition = () => kind.get(KEY)?.status?.conditions?.find(({ type }) => type === 'EgressAllowed')
+  const allow = ['10.0.0.0/8', '192.168.0.0/16', '192.168.7.0/24:443']
+  kind.put(KEY, { egress: { allow } })
+  await reconcile()
+  await reconcile()
+  expect(ready()).toMatchObject({ status: 'True' })
+  expect(engine.teams.get('shop')).toMatchObject({ egressAllow: allow })
+  expect(condition()).toMatchObject({ status: 'False', reason: 'NotAllowable' })
+  expect(condition()?.message).toMatch(/teams open it .*: "192.168.0.0\/16", "192.168.7.0\/24:443".$/)
+  expect(events).toMatchObject([{ type: 'Warning', reason: 'NotAllowable' }])
+  // What was applied stays in force, and so does what is known of it.
+  kind.put(KEY, { ...REFS, egress: { allow } })
+  await reconcile()
+  expect(ready()).toMatchObject({ status: 'False', reason: 'SecretNotFound' })
+  expect(condition()).toMatchObject({ reason: 'NotAllowable' })
+  kind.put(KEY, { signing: { secretRefs: [] }, egress: { allow: ['10.0.0.0/8'] } })
+  await reconcile()
+  expect(ready()).toMatchObject({ status: 'True' })
+  expect(condition()).toBeUndefined()
+})
+
+it('does not count an entry that lets the host of a channel speak as a chat service', async () => {
+  const { kind, secrets, reconcile } = setUp()
+  secrets.set('shop/urls', { slack: 'https://chat.a.test/hooks/x' })
+  const chat = {
+    name: 'chat',
+    type: 'Slack',
+    alertTypes: ['Failure'],
+    secretRef: { name: 'urls', key: 'slack' },
+  } as const
+  kind.put(KEY, { egress: { allow: ['a.test'] }, notifications: { channels: [chat] } })
+  await reconcile()
+  expect(kind.get(KEY)?.status?.conditions?.map(({ type }) => type)).toEqual(['NotificationsReady', 'Ready'])
+})
 
 it('applies egress and signing secrets, and writes nothing the next time', async () => {
   const { kind, engine, secrets, reconcile, ready } = setUp()
   kind.put(KEY, { ...REFS, egress: { allow: ['10.0.0.0/8'] } })
-  secrets.set('shop/signing', { current: 'whsec_c2VjcmV0' })
+  secrets.set('shop/signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
   expect(await reconcile()).toEqual({ requeueAfterMs: SECRET_POLL_MS })
   expect(engine.teams.get('shop')).toEqual({
     egressAllow: ['10.0.0.0/8'],
-    signingSecrets: ['whsec_c2VjcmV0'],
+    signingSecrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    signingSecretIds: ['signing:current'],
+    headerSecrets: [],
     quotas: NO_QUOTAS,
     channels: [],
     members: [],
@@ -76,6 +110,68 @@ it('applies egress and signing secrets, and writes nothing the next time', async
   const { length } = kind.writes
   await reconcile()
   expect(kind.writes).toHaveLength(length)
+})
+
+describe('header secrets', () => {
+  const partner = (name: string, key = 'token') => ({
+    ...{ name, hosts: ['api.test'], secretKeyRef: { name: 'partner', key } },
+  })
+  const world = () => {
+    const parts = setUp()
+    const condition = () =>
+      parts.kind.get(KEY)?.status?.conditions?.find(({ type }) => type === 'HeaderSecretsReady')
+    const values = () => parts.engine.teams.get('shop')?.headerSecrets?.map(({ value }) => value)
+    return { ...parts, condition, values }
+  }
+
+  it('are applied with their hosts, and read again', async () => {
+    const { kind, engine, secrets, reconcile, condition, values } = world()
+    secrets.set('shop/partner', { token: 'Bearer canary' })
+    kind.put(KEY, { headerSecrets: [partner('a')] })
+    expect(await reconcile()).toEqual({ requeueAfterMs: SECRET_POLL_MS })
+    expect(engine.teams.get('shop')?.headerSecrets).toEqual([
+      { name: 'a', hosts: ['api.test'], value: 'Bearer canary' },
+    ])
+    expect(condition()).toMatchObject({ status: 'True', reason: 'Reconciled' })
+    secrets.set('shop/partner', { token: 'Bearer other' })
+    await reconcile()
+    expect(values()).toEqual(['Bearer other'])
+    kind.put(KEY, { headerSecrets: [] })
+    await reconcile()
+    expect(condition()).toBeUndefined()
+    expect(values()).toEqual([])
+  })
+
+  it.each([
+    ['SecretNotFound', null, 'There is no Secret partner in shop.'],
+    ['SecretKeyNotFound', { key: 'x' }, 'Secret partner has no key token.'],
+    ['SecretNotUsable', { token: 'canary\n' }, 'Key token of Secret partner ends with a line break'],
+  ])('have no value when their Secret is %s, which holds up nothing else', async (reason, data, text) => {
+    const { kind, secrets, reconcile, ready, condition, values, events } = world()
+    secrets.set('shop/partner', { token: 'Bearer canary', other: 'Bearer fine' })
+    kind.put(KEY, { headerSecrets: [partner('a')] })
+    await reconcile()
+    if (data === null) secrets.delete('shop/partner')
+    else secrets.set('shop/partner', { ...data, other: 'Bearer fine' })
+    kind.put(KEY, { headerSecrets: [partner('a'), partner('b', 'other')], egress: { allow: ['10.0.0.0/8'] } })
+    await reconcile()
+    expect(ready()).toMatchObject({ status: 'True' })
+    expect(values()).toEqual([null, data === null ? null : 'Bearer fine'])
+    expect(condition()).toMatchObject({ status: 'False', reason })
+    expect(condition()?.message).toContain(`spec.headerSecrets[0].secretKeyRef (header secret a): ${text}`)
+    expect(events.at(-1)).toMatchObject({ type: 'Warning', reason })
+    expect(JSON.stringify([kind.get(KEY), events])).not.toContain('canary')
+  })
+
+  it('are of Secrets for headers alone', async () => {
+    const { kind, secrets, marks, reconcile, condition, values } = world()
+    secrets.set('shop/partner', { token: 'the password of a database' })
+    marks.set('shop/partner', { type: 'Opaque', labels: { 'punctual.dev/secret': 'signing' } })
+    kind.put(KEY, { headerSecrets: [partner('a')] })
+    await reconcile()
+    expect(values()).toEqual([null])
+    expect(condition()).toMatchObject({ reason: 'SecretNotUsable' })
+  })
 })
 
 it('applies quotas', async () => {
@@ -154,7 +250,7 @@ describe('a Secret that cannot be used', () => {
     'is %s, with one event; the settings applied earlier stay as a whole',
     async (reason, data, text) => {
       const { kind, engine, secrets, reconcile, ready, events } = setUp()
-      secrets.set('shop/signing', { current: 'whsec_c2VjcmV0' })
+      secrets.set('shop/signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
       kind.put(KEY, REFS)
       await reconcile()
       if (data === null) secrets.delete('shop/signing')
@@ -163,16 +259,35 @@ describe('a Secret that cannot be used', () => {
       expect(await reconcile()).toEqual({ requeueAfterMs: SECRET_POLL_MS })
       await reconcile()
       expect(ready()).toMatchObject({ status: 'False', reason, message: expect.stringContaining(text) })
-      expect(ready()?.message).not.toContain('c2VjcmV0')
-      expect(engine.teams.get('shop')).toMatchObject({ egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
+      expect(ready()?.message).not.toContain('MfKQ9r8GKYqr')
+      expect(engine.teams.get('shop')).toMatchObject({
+        egressAllow: [],
+        signingSecrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+      })
       expect(events).toMatchObject([{ type: 'Warning', reason }])
     },
   )
 
+  it.each([
+    ['its type', 'Opaque', {}, 'SecretNotUsable'],
+    ['a label for headers', '', { 'punctual.dev/secret': 'header' }, 'SecretNotUsable'],
+    ['the type for headers', 'punctual.dev/header-secret', {}, 'SecretNotUsable'],
+    ['the type', 'punctual.dev/signing-secret', {}, 'Reconciled'],
+    ['the label', 'Opaque', { 'punctual.dev/secret': 'signing' }, 'Reconciled'],
+    ['the label of the API', 'Opaque', { 'punctual.dev/origin': 'api' }, 'Reconciled'],
+  ])('with %s (%s %j) is %s', async (_what, type, labels, reason) => {
+    const { kind, secrets, marks, reconcile, ready } = setUp()
+    secrets.set('shop/signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
+    marks.set('shop/signing', { type, labels })
+    kind.put(KEY, REFS)
+    await reconcile()
+    expect(ready()).toMatchObject({ reason })
+  })
+
   it('that the controller may not read is SecretForbidden, and recovery has an event', async () => {
     const { kind, secrets, state, reconcile, ready, events } = setUp()
     kind.put(KEY, REFS)
-    secrets.set('shop/signing', { current: 'whsec_c2VjcmV0' })
+    secrets.set('shop/signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
     state.fault = new ResourceApiError('forbidden', 'secrets "signing" is forbidden')
     await reconcile()
     expect(ready()).toMatchObject({ reason: 'SecretForbidden' })
@@ -187,11 +302,11 @@ describe('a Secret that cannot be used', () => {
   it('that was rotated is applied at the next poll', async () => {
     const { kind, engine, secrets, reconcile } = setUp()
     kind.put(KEY, REFS)
-    secrets.set('shop/signing', { current: 'old' })
+    secrets.set('shop/signing', { current: 'the-old-one-of-24-letters' })
     await reconcile()
-    secrets.set('shop/signing', { current: 'new' })
+    secrets.set('shop/signing', { current: 'the-new-one-of-24-letters' })
     await reconcile()
-    expect(engine.teams.get('shop')?.signingSecrets).toEqual(['new'])
+    expect(engine.teams.get('shop')?.signingSecrets).toEqual(['the-new-one-of-24-letters'])
   })
 })
 

@@ -55,12 +55,49 @@ describe('a hash of two teams', () => {
     expect(events).toMatchObject([{ reason: 'HashTaken', regarding: { namespace: 'thief' } }])
   })
 
-  it('counts for the other when the older is deleted, with an event', async () => {
-    const { kind, engine, reconcile, events } = await rivals()
+  it('stays the older’s when that is deleted, also while both are reconciled at once', async () => {
+    const { kind, engine, reconcile, ready } = await rivals()
     kind.force('shop/ci')
-    for (const key of ['shop/ci', 'thief/ci']) await reconcile(key)
-    expect([...engine.tokens.keys()]).toEqual(['thief/ci'])
-    expect(events).toMatchObject([{ type: 'Warning' }, { type: 'Normal', reason: 'Reconciled' }])
+    await Promise.all(['shop/ci', 'thief/ci'].map((key) => reconcile(key)))
+    expect([...engine.tokens.keys()]).toEqual([])
+    await reconcile('thief/ci')
+    expect(ready('thief/ci')).toMatchObject({ status: 'False', reason: 'HashTaken' })
+  })
+
+  it('stays the older’s when that was deleted while nobody led', async () => {
+    const { kind, engine, reconcile, ready } = await rivals()
+    kind.force('shop/ci')
+    await reconcile('thief/ci')
+    expect([...engine.tokens.keys()]).toEqual(['shop/ci'])
+    expect(ready('thief/ci')).toMatchObject({ status: 'False', reason: 'HashTaken' })
+  })
+
+  it('is not won by an older resource that takes it over', async () => {
+    const { kind, engine, reconcile, ready } = setUp()
+    kind.put('thief/ci', { sha256: 'b'.repeat(64) })
+    kind.put('shop/ci', { sha256: HASH })
+    for (const key of ['thief/ci', 'shop/ci']) await reconcile(key)
+    kind.put('thief/ci', { sha256: HASH })
+    for (const key of ['thief/ci', 'shop/ci']) await reconcile(key)
+    expect([...engine.tokens]).toEqual([['shop/ci', HASH]])
+    expect(ready('shop/ci')).toMatchObject({ status: 'True' })
+    expect(ready('thief/ci')).toMatchObject({ status: 'False', reason: 'HashTaken' })
+  })
+
+  it('is the older’s also where Redis knows of none', async () => {
+    const { kind, engine, reconcile, events } = await rivals()
+    engine.tokens.clear()
+    engine.hashTeams.clear()
+    for (const key of ['thief/ci', 'shop/ci']) await reconcile(key)
+    expect([...engine.tokens.keys()]).toEqual(['shop/ci'])
+    // Of one team the oldest counts, and after it the next.
+    kind.put('shop/next', { sha256: HASH })
+    await reconcile('shop/next')
+    expect([...engine.tokens.keys()]).toEqual(['shop/ci'])
+    kind.force('shop/ci')
+    for (const key of ['shop/ci', 'shop/next']) await reconcile(key)
+    expect([...engine.tokens.keys()]).toEqual(['shop/next'])
+    expect(events.at(-1)).toMatchObject({ type: 'Normal', reason: 'Reconciled' })
   })
 })
 

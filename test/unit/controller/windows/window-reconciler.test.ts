@@ -10,10 +10,8 @@ import {
   type MaintenanceWindow,
 } from '../../../../src/controller/kinds.ts'
 import { createWindowCheck } from '../../../../src/controller/windows/window-check.ts'
-import {
-  createWindowReconciler,
-  watchResources,
-} from '../../../../src/controller/windows/window-reconciler.ts'
+import { createWindowReconciler } from '../../../../src/controller/windows/window-reconciler.ts'
+import { watchNamed } from '../../../../src/controller/reconcile/watch-named.ts'
 import type { Informer, ResourceEvent } from '../../../../src/ports/kubernetes.ts'
 import { queueKeyOf } from '../../../../src/resources/queue-owner.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
@@ -140,8 +138,9 @@ describe('a window of one resource', () => {
       change = listener
       return () => undefined
     }
-    watchResources({ onChange }, kind.informer, {
-      indexOf: (queue) => resourceIndexOf('HttpQueue', queueKeyOf(queue)),
+    watchNamed({ onChange }, kind.informer, {
+      index: BY_RESOURCE,
+      entryOf: (queue) => resourceIndexOf('HttpQueue', queueKeyOf(queue)),
       enqueue: (key) => void enqueued.push(key),
     })
     const queue = {

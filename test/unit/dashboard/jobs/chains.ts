@@ -50,6 +50,7 @@ export function jobOf(chain: readonly JobSummary[], given: Partial<Job> = {}): J
   return {
     ...(chain[0] ?? attemptOf()),
     headers: {},
+    header_secrets: {},
     payload: null,
     waiting: null,
     settings: SETTINGS,

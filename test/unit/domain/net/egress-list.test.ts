@@ -13,6 +13,14 @@ test.each([
   '.example.com',
   'Orders',
   'a_b.svc',
+  '10.0.0.0/8:443',
+  '10.1.2.3:8080',
+  'fd00::/8:443',
+  'fd00::7/128:1',
+  'example.com:65535',
+  'partner.example=203.0.113.0/24:443',
+  '.Partner.example.=203.0.113.7',
+  'partner.example=fd00::/8',
 ])('%s is an entry', (entry) => {
   expect(egressEntryProblem(entry)).toBeNull()
 })
@@ -32,7 +40,23 @@ test.each([
   '[::1]',
   '*.example.com',
   'http://example.com',
-  'example.com:80',
+  'example.com:0',
+  'example.com:080',
+  'example.com:65536',
+  'example.com:80:80',
+  'example.com:http',
+  '10.0.0.0/8:0',
+  '10.0.0.1/8:443',
+  'fd00::7/129:443',
+  '[fd00::7]:443',
+  'partner.example=',
+  '=203.0.113.0/24',
+  'partner.example=other.example',
+  'partner.example=203.0.113.1/24',
+  'partner.example=fd00::7',
+  'partner.example:443=203.0.113.0/24',
+  'a.test=b.test=10.0.0.0/8',
+  '10.0.0.0/8=10.0.0.0/8',
   'exa mple.com',
   '-a.com',
   'a..b',
@@ -43,12 +67,16 @@ test.each([
 test('a mistyped CIDR block is told from a host suffix', () => {
   expect(egressEntryProblem('10.0.0.1/8')).toContain('no bits set after the prefix')
   expect(egressEntryProblem('no host')).toContain('host suffix such as')
+  expect(egressEntryProblem('a.test=b.test')).toContain('"example.com=203.0.113.0/24:443"')
 })
 
 test('a list leaves out what it cannot read', () => {
-  const list = parseEgressList(['10.0.0.0/8', '10.0.0.1/8', '.Example.COM.', 'no host'])
-  expect(list.ranges).toHaveLength(1)
-  expect(list.suffixes).toEqual(['example.com'])
+  const list = parseEgressList(['10.0.0.0/8:443', '10.0.0.1/8', '.Example.COM.', 'no host', 'a.test=::/0:80'])
+  expect(list).toEqual([
+    { suffix: null, range: parseIpRange('10.0.0.0/8'), port: 443 },
+    { suffix: 'example.com', range: null, port: null },
+    { suffix: 'a.test', range: parseIpRange('::/0'), port: 80 },
+  ])
 })
 
 test('a suffix ends at a dot', () => {

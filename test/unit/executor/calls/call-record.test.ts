@@ -102,3 +102,17 @@ describe('the cut at 16 KiB', () => {
     )
   })
 })
+
+test('a secret that the target repeats across the cut stays in no part', () => {
+  const secret = 'Bearer 8f14e45fceea167a'
+  for (let shown = 1; shown <= secret.length; shown += 1) {
+    const lead = 'x'.repeat(CALL_RECORD_BODY_BYTES_MAX - shown)
+    const body = `${lead}${secret}`
+    const answer = { ...answered({ requestHeaders: [['Authorization', secret]] }), body: Buffer.from(body) }
+    const cutByCaller = { ...answer, body: answer.body.subarray(0, CALL_RECORD_BODY_BYTES_MAX) }
+    for (const result of [answer, { ...cutByCaller, bodyTruncated: true }]) {
+      const { response } = record(null, result)
+      expect(response?.body).toBe(shown === secret.length ? `${lead}(hidden)` : lead)
+    }
+  }
+})

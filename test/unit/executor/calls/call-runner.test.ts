@@ -1,3 +1,4 @@
+import { teamsOf } from '../../../support/no-own-secrets.ts'
 import { describe, expect, test } from 'vitest'
 import { JobIds } from '../../../../src/domain/jobs/job-ids.ts'
 import { createCallRunner } from '../../../../src/executor/calls/call-runner.ts'
@@ -29,7 +30,7 @@ function setUp(keepsSuccess = true) {
   let localFaults = 0
   const runCall = createCallRunner({
     caller: { call, close: () => Promise.resolve() },
-    teams: { of: (team) => (team === 'shop' ? teamSettings : NO_TEAM_SETTINGS) },
+    teams: teamsOf((team) => (team === 'shop' ? teamSettings : NO_TEAM_SETTINGS)),
     jobIds,
     keepsSuccess: (queue) => {
       sampled.push(queue)
@@ -78,7 +79,7 @@ describe('a job’s call', () => {
       timeoutMs: 17_000,
       webhookId: jobIds.uuidOf(rootId),
       timestampSeconds: FAKE_EPOCH_MS / 1000 + 1,
-      identity: { 'Job-Id': String(retryId), Attempt: '3', 'Fencing-Token': '2-41' },
+      identity: { 'Job-Id': String(retryId), Attempt: '3', 'Fencing-Token': '2-41', Depth: '1' },
     })
     expect(call.calls[0]?.args[1]).toBe(signal)
   })
@@ -209,7 +210,7 @@ describe('a callback', () => {
       timeoutMs: 10_000,
       webhookId: 'uuid_cb',
       timestampSeconds: FAKE_EPOCH_MS / 1000 + 1,
-      identity: {},
+      identity: { Depth: '1' },
     })
   })
 

@@ -120,7 +120,7 @@ describe('equal events', () => {
   test('are one object: patched at the second, then after 6 minutes without another', async () => {
     const { clock, store, recorder } = setUp()
     for (let n = 0; n < 1_000; n += 1) {
-      recorder.record({ ...EVENT, note: `Try ${n}.` })
+      recorder.record(EVENT)
       await clock.advance(100)
     }
     expect(store.objects.size).toBe(1)
@@ -129,10 +129,21 @@ describe('equal events', () => {
     await clock.advance(420_000)
     expect(store.request.calls).toHaveLength(3)
     expect(store.stored()[0]).toMatchObject({
-      note: 'Try 0.',
       series: { count: 1_000, lastObservedTime: '2027-01-15T08:01:39.900000Z' },
     })
     expect(store.request.calls.slice(1).map(({ args }) => args[0].patchType)).toEqual(['merge', 'merge'])
+  })
+
+  test('but for the note are objects of their own, each with its text', async () => {
+    const { clock, store, recorder } = setUp()
+    for (const note of ['First mistake.', 'Second mistake.', 'First mistake.']) {
+      recorder.record({ ...EVENT, note })
+      await clock.advance(100)
+    }
+    expect(store.stored().map(({ note, series }) => [note, series?.count])).toEqual([
+      ['First mistake.', 2],
+      ['Second mistake.', undefined],
+    ])
   })
 
   test('that come at once are one write', async () => {

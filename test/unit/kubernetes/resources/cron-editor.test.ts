@@ -8,6 +8,7 @@ import {
   StoreUnavailableError,
 } from '../../../../src/domain/errors.ts'
 import { ResourceCronEditor } from '../../../../src/kubernetes/resources/cron-editor.ts'
+import { createManagedResources } from '../../../../src/kubernetes/resources/managed-resources.ts'
 import type { Cron } from '../../../../src/ports/crons.ts'
 import { CRON_FINALIZER } from '../../../../src/resources/finalizers.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
@@ -63,6 +64,7 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
       remove: guarded(writer.remove),
     },
     isWatched: (namespace) => namespace === 'shop',
+    isReadOnly: () => true,
     newSuffix: () => left.shift() ?? 'ffffffff',
     clock,
   })
@@ -71,6 +73,40 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
     void inEngine.set(`shop/${name}`, aCron(name, settings))
   return { clock, kind, editor, inEngine, state, faults, putInForce }
 }
+
+it('a cron that somebody has applied is neither edited nor deleted where that is read-only', async () => {
+  const { kind, editor, putInForce } = setUp()
+  kind.put('shop/daily', { url: NEW.url, cronExpression: NEW.cronExpression }, { specApplier: 'terraform' })
+  putInForce('daily', NEW)
+  const refusal = /^HttpCron daily is managed by terraform, and what was applied is read-only here/
+  await expect(editor.edit('shop', 7, { isActive: false })).rejects.toThrow(refusal)
+  await expect(editor.remove('shop', 7)).rejects.toThrow(refusal)
+  expect(kind.writes).toEqual([])
+})
+
+it('that edit is refused also while the badge that says so cannot be read', async () => {
+  const { clock, kind, editor, putInForce } = setUp()
+  const reads: string[] = []
+  const managed = createManagedResources({
+    ...{ queues: { isSynced: () => false, byIndex: () => [] }, index: '' },
+    crons: {
+      read: (_team, name) => {
+        reads.push(name)
+        return Promise.withResolvers<null>().promise
+      },
+    },
+    ...{ isWatched: () => true, isReadOnly: () => true, clock },
+  })
+  const busy = Array.from({ length: 21 }, (_, i) => managed.ofCron('shop', `cron-${i}`))
+  kind.put('shop/daily', { url: NEW.url, cronExpression: NEW.cronExpression }, { specApplier: 'terraform' })
+  putInForce('daily', NEW)
+  expect([await managed.ofCron('shop', 'daily'), reads.length]).toEqual([null, 20])
+  await expect(editor.edit('shop', 7, { isActive: false })).rejects.toThrow(/is read-only here/)
+  await expect(editor.remove('shop', 7)).rejects.toThrow(/is read-only here/)
+  expect(kind.writes).toEqual([])
+  await clock.advance(1_000)
+  await Promise.all(busy)
+})
 
 describe('a new cron', () => {
   it('becomes a resource, and is answered when the engine has it', async () => {
@@ -249,6 +285,21 @@ describe('an edit', () => {
       })
     },
   )
+
+  it('to another URL is made under a lock, to what is there, and takes no secret header along', async () => {
+    const { clock, kind, editor, faults } = withCron()
+    const conflict = () => new ResourceApiError('conflict', 'it was changed')
+    faults.push(conflict())
+    const edit = editor.edit('shop', 7, { url: 'http://other.test/' })
+    await clock.advance(2_100)
+    expect(await edit).toMatchObject({ settings: { url: 'http://other.test/' } })
+    faults.push(conflict())
+    await expect(editor.edit('shop', 7, { timeoutSeconds: 5 })).rejects.toBeInstanceOf(EditRefusedError)
+    const headers = [{ name: 'Authorization', value: 'Bearer canary' }]
+    kind.put(`shop/${NAME}`, { ...kind.get(`shop/${NAME}`)?.spec, headers })
+    await expect(editor.edit('shop', 7, { url: 'http://third.test/' })).rejects.toThrow(/Authorization/)
+    expect(kind.get(`shop/${NAME}`)?.spec).toMatchObject({ url: 'http://other.test/' })
+  })
 
   it('is answered with what was written when nobody applies it', async () => {
     const { clock, editor } = withCron()

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  createManagedResources,
-  managedByOf,
-} from '../../../../src/kubernetes/resources/managed-resources.ts'
+import { createManagedResources, managerOf } from '../../../../src/kubernetes/resources/managed-resources.ts'
 import type { KubeObject, ObjectMeta } from '../../../../src/ports/kubernetes.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { kubeObject } from '../kube-objects.ts'
@@ -50,11 +47,13 @@ describe('who manages a resource', () => {
     ['another applier', { specApplier: 'terraform' }, { tool: 'other', name: 'terraform' }],
     ['nobody who only edited it', { specManager: 'kubectl-edit' }, null],
   ])('is %s', (_who, metadata, manager) => {
-    expect(managedByOf(kubeObject(metadata))).toEqual(manager)
+    expect(managerOf(kubeObject(metadata))).toEqual(manager)
   })
 })
 
-function setUp(options: { isSynced?: boolean; read?: () => Promise<KubeObject | null> } = {}) {
+function setUp(
+  options: { isSynced?: boolean; isReadOnly?: boolean; read?: () => Promise<KubeObject | null> } = {},
+) {
   const clock = createFakeClock()
   const queue = { ...kubeObject({ name: 'emails-1', specApplier: 'kubectl' }), spec: { queueName: 'emails' } }
   const reads: string[] = []
@@ -71,6 +70,7 @@ function setUp(options: { isSynced?: boolean; read?: () => Promise<KubeObject | 
       },
     },
     isWatched: (namespace) => namespace === 'default',
+    isReadOnly: () => options.isReadOnly ?? false,
     clock,
   })
   return { clock, managed, reads }
@@ -81,15 +81,16 @@ describe('the managed', () => {
     const { managed } = setUp()
     expect(managed.ofQueue('default', 'emails')).toEqual({
       name: 'emails-1',
-      managedBy: { tool: 'kubectl', name: 'kubectl' },
+      managedBy: { tool: 'kubectl', name: 'kubectl', isReadOnly: false },
     })
+    expect(setUp({ isReadOnly: true }).managed.ofQueue('default', 'emails')?.managedBy?.isReadOnly).toBe(true)
     expect(managed.ofQueue('default', 'pushed')).toBe(null)
     expect(setUp({ isSynced: false }).managed.ofQueue('default', 'emails')).toBe(null)
   })
 
   it('read a cron once in half a minute, and nothing elsewhere', async () => {
     const { clock, managed, reads } = setUp()
-    const found = { tool: 'other', name: 'terraform' }
+    const found = { tool: 'other', name: 'terraform', isReadOnly: false }
     expect(await Promise.all([managed.ofCron('default', 'a'), managed.ofCron('default', 'a')])).toEqual([
       found,
       found,

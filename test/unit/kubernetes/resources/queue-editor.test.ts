@@ -63,6 +63,7 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
       remove: guarded(writer.remove),
     },
     isWatched: (namespace) => (options.watched ?? ['shop']).includes(namespace),
+    isReadOnly: () => true,
     clock,
   })
   /** What the controller does behind it. */
@@ -73,6 +74,40 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
   const onRemoval = (run: () => void): void => void (meanwhile = run)
   return { clock, kind, editor, inEngine, removed, faults, putInForce, onRemoval }
 }
+
+describe('what somebody has applied', () => {
+  it('is neither edited nor deleted where that is read-only; what was merely made is', async () => {
+    const { kind, editor, clock } = setUp()
+    const argo = { labels: { 'argocd.argoproj.io/instance': 'shop' } }
+    kind.put('shop/emails', { queueName: 'Emails' }, argo)
+    const refusal =
+      'HttpQueue emails is managed by Argo CD (shop), and what was applied is read-only here: change its manifest.'
+    await expect(editor.edit('shop', 7, { isActive: false })).rejects.toThrow(new EditRefusedError(refusal))
+    await expect(editor.remove('shop', 7)).rejects.toThrow(new EditRefusedError(refusal))
+    expect(kind.writes).toEqual([])
+    kind.put('shop/emails', {}, { labels: {} })
+    const edit = editor.edit('shop', 7, { isActive: false })
+    await clock.advance(2_100)
+    expect(await edit).toMatchObject({ settings: { isActive: false } })
+  })
+})
+
+describe('what somebody has applied just now', () => {
+  it('is not edited or deleted either, although the copy of all queues has not heard of it', async () => {
+    const { kind, editor } = setUp({ isBehind: true })
+    kind.put('shop/emails', { queueName: 'Emails' }, { specApplier: 'terraform' })
+    await expect(editor.remove('shop', 7)).rejects.toThrow(/is read-only here/)
+    expect(kind.writes).toEqual([])
+  })
+
+  it('is not edited while that copy is not there, rather than edited unseen', async () => {
+    const { kind, editor } = setUp({ isSynced: false })
+    kind.put('shop/emails', { queueName: 'Emails' }, { specApplier: 'terraform' })
+    for (const change of [editor.edit('shop', 7, { isActive: false }), editor.remove('shop', 7)])
+      await expect(change).rejects.toThrow(ResourceApiError)
+    expect(kind.writes).toEqual([])
+  })
+})
 
 describe('an edit', () => {
   it('of a spec that was refused begins with what was applied earlier', async () => {

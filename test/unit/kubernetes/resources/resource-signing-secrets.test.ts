@@ -50,6 +50,7 @@ function cluster(faults: { patches?: Error[]; secrets?: Error } = {}) {
     settings: writerOf('TeamSettings'),
     secrets: writerOf('Secret'),
     ...{ isUsed: () => true, isWatched: (namespace) => namespace === 'shop', clock: createFakeClock() },
+    isReadOnly: () => true,
   })
   const names = (kind: string) => [...objects.keys()].filter((key) => key.startsWith(`${kind}/`))
   return { store, put, log, names, spec: () => objects.get('TeamSettings/team')?.spec }
@@ -86,6 +87,19 @@ test('what others change at the same time stays; after three tries it is a refus
   thrice.put('TeamSettings', { metadata: { name: 'team', namespace: 'shop' }, spec })
   await expect(thrice.store.create('shop', given('a'))).rejects.toMatchObject({ code: 'edit_refused' })
   expect([thrice.spec(), thrice.names('Secret')]).toEqual([spec, []])
+})
+
+test('settings that somebody has applied stay as they are where that is read-only, and no Secret is left', async () => {
+  const { store, put, names, log } = cluster()
+  const metadata = { name: 'team', namespace: 'shop', specApplier: 'kubectl' }
+  put('TeamSettings', {
+    metadata,
+    spec: { signing: { secretRefs: [{ name: given('a').name, key: 'secret' }] } },
+  })
+  const refusal = /^TeamSettings team is managed by kubectl apply,/
+  await expect(store.create('shop', given('b'))).rejects.toThrow(refusal)
+  await expect(store.remove('shop', idOf('a'))).rejects.toThrow(refusal)
+  expect([names('Secret'), log]).toEqual([[], ['create Secret', 'remove Secret']])
 })
 
 test('without an answer the Secret stays, since the settings may name it', async () => {

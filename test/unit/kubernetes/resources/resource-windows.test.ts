@@ -21,7 +21,7 @@ function setUp(isApplying = true) {
     ...{ kind: 'MaintenanceWindow', indexes: {}, defaults: { action: 'Mute' } },
   })
   const windows = createResourceWindows({
-    ...{ writer: kind.writer, isWatched: (team: string) => team === 'shop', clock },
+    ...{ writer: kind.writer, isWatched: (team: string) => team === 'shop', isReadOnly: () => true, clock },
     windows: {
       get: async (team, name) => {
         const found = isApplying ? kind.get(`${team}/${name}`) : undefined
@@ -53,6 +53,15 @@ it('a window becomes a resource, and an edit may change all of its spec', async 
   expect(await windows.edit(NIGHT, to(settings))).toEqual(NIGHT)
   expect(kind.get('shop/night')?.spec).toEqual(spec)
   expect(kind.writes).toEqual(['create shop/night', 'spec shop/night', 'spec shop/night'])
+})
+
+it('a window that somebody has applied is neither edited nor deleted where that is read-only', async () => {
+  const { kind, windows } = setUp()
+  kind.put('shop/night', { start: '1970-01-01T00:00:01Z' }, { specApplier: 'kubectl' })
+  const refusal = /^MaintenanceWindow night is managed by kubectl apply,/
+  await expect(windows.edit(NIGHT, to({}))).rejects.toThrow(refusal)
+  await expect(windows.remove('shop', 'night')).rejects.toThrow(refusal)
+  expect(kind.writes).toEqual([])
 })
 
 it('a new window never changes a resource that is there, though no controller has taken it over', async () => {

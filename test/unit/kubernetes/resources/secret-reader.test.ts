@@ -24,15 +24,20 @@ afterEach(async () => {
   await server.close()
 })
 
-test('answers the values as bytes, by key', async () => {
-  server.put(PATH, { data: { one: Buffer.from('whsec_x').toString('base64'), none: '' } })
-  const values = await secrets.read('shop', 'signing')
-  expect(values).toEqual({ one: Buffer.from('whsec_x'), none: Buffer.alloc(0) })
+test('answers the values as bytes, by key, and what the Secret is for', async () => {
+  const data = { one: Buffer.from('whsec_x').toString('base64'), none: '' }
+  server.put(PATH, { type: 'punctual.dev/signing-secret', metadata: { labels: { a: 'b' } }, data })
+  expect(await secrets.read('shop', 'signing')).toEqual({
+    data: { one: Buffer.from('whsec_x'), none: Buffer.alloc(0) },
+    ...{ type: 'punctual.dev/signing-secret', labels: { a: 'b' } },
+  })
 })
 
 test('answers no value that nobody has put there', async () => {
   server.put(PATH, {})
-  expect((await secrets.read('shop', 'signing'))?.['constructor']).toBeUndefined()
+  const read = await secrets.read('shop', 'signing')
+  expect(read?.data['constructor']).toBeUndefined()
+  expect(read).toMatchObject({ type: '', labels: {} })
 })
 
 test('answers null where there is no such Secret, and asks for this one only', async () => {

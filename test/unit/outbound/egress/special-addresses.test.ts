@@ -11,12 +11,14 @@ const settings = {
   version: 1,
   egressAllow: EVERYTHING,
   signingSecrets: [],
+  signingSecretIds: [],
+  headerSecrets: [],
   quotas: NO_QUOTAS,
   channels: [],
   members: [],
 }
 const nothing = { ...settings, egressAllow: [] }
-const guard = new EgressGuard({ allow: [], deny: [], allowable: null })
+const guard = new EgressGuard({ allow: [], deny: [], allowable: null, clusterCidrs: [], ownHosts: [] })
 
 const isOpen = (host: string) => guard.refusalOf(new URL(`http://${host}/`), nothing) === null
 /** Whether a team that opens all that it can reaches it. */
@@ -245,7 +247,7 @@ describe('names', () => {
     'localhost',
     'svc',
   ])('%s and what lies below it is closed until it is opened', (name) => {
-    const open = new EgressGuard({ allow: [name], deny: [], allowable: null })
+    const open = new EgressGuard({ allow: [name], deny: [], allowable: null, clusterCidrs: [], ownHosts: [] })
     for (const host of [name, `a.${name}`]) {
       expect(isOpen(host), host).toBe(false)
       expect(open.refusalOf(new URL(`http://${host}/`), nothing), host).toBeNull()

@@ -10,6 +10,8 @@ function signed(secrets: readonly string[], content: Partial<SignedContent> = {}
     version: 1,
     egressAllow: [],
     signingSecrets: secrets,
+    signingSecretIds: [],
+    headerSecrets: [],
     quotas: NO_QUOTAS,
     channels: [],
     members: [],

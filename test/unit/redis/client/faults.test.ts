@@ -16,7 +16,6 @@ describe('Redis may answer later', () => {
     'Connection is closed.',
     "Stream isn't writeable and enableOfflineQueue options is false",
     'Command timed out',
-    'Reached the max retries per request limit (which is 0).',
     'Failed to refresh slots cache.',
     "Cluster isn't ready and enableOfflineQueue options is false",
     'Socket closed unexpectedly',
@@ -27,6 +26,13 @@ describe('Redis may answer later', () => {
     const fault = asStoreFault(cause)
     expect(fault).toBeInstanceOf(StoreUnavailableError)
     expect(fault).toMatchObject({ cause, message: `Redis is not available: ${message}` })
+  })
+
+  test('a lost connection, without what the client says of its own options', () => {
+    expect(asStoreFault(new Error('Reached the max retries per request limit (which is 0).'))).toMatchObject({
+      code: 'store_unavailable',
+      message: 'Redis is not available: The connection was lost.',
+    })
   })
 
   test.each([

@@ -67,22 +67,43 @@ const assertion: fc.Arbitrary<SuccessAssertion> = fc.oneof(
   }),
 )
 
-const request: fc.Arbitrary<JobRequest> = fc.record({
-  url: anyUrl(),
-  method: fc.constantFrom(...METHODS),
-  headers: strings(40),
-  payload: fc.option(fc.json()),
-  callbackUrl: fc.option(anyUrl()),
-  callbackEvents: fc.option(fc.constantFrom('terminal', 'every_attempt')),
-  tags: strings(20),
-  timeoutSeconds: fc.option(fc.integer({ min: 1, max: 300 })),
-  retryDelays: fc.option(fc.array(fc.integer({ min: 1, max: 86_400 }), { minLength: 1, maxLength: 10 })),
-  retriesEnabled: fc.option(fc.boolean()),
-  successAssertions: fc.option(fc.array(assertion, { maxLength: 3 })),
-  cron: fc.option(
-    fc.record({ cronId: fc.nat(), tickMs: fc.integer({ min: T0, max: T0 + 1e9 }), isManual: fc.boolean() }),
-  ),
-})
+const callDepth = fc.integer({ min: 1, max: 5 })
+
+const request: fc.Arbitrary<JobRequest> = fc.record(
+  {
+    url: anyUrl(),
+    method: fc.constantFrom(...METHODS),
+    headers: strings(40),
+    payload: fc.option(fc.json()),
+    callbackUrl: fc.option(anyUrl()),
+    callbackEvents: fc.option(fc.constantFrom('terminal', 'every_attempt')),
+    tags: strings(20),
+    timeoutSeconds: fc.option(fc.integer({ min: 1, max: 300 })),
+    retryDelays: fc.option(fc.array(fc.integer({ min: 1, max: 86_400 }), { minLength: 1, maxLength: 10 })),
+    retriesEnabled: fc.option(fc.boolean()),
+    successAssertions: fc.option(fc.array(assertion, { maxLength: 3 })),
+    cron: fc.option(
+      fc.record({ cronId: fc.nat(), tickMs: fc.integer({ min: T0, max: T0 + 1e9 }), isManual: fc.boolean() }),
+    ),
+    callDepth,
+  },
+  {
+    requiredKeys: [
+      'url',
+      'method',
+      'headers',
+      'payload',
+      'callbackUrl',
+      'callbackEvents',
+      'tags',
+      'timeoutSeconds',
+      'retryDelays',
+      'retriesEnabled',
+      'successAssertions',
+      'cron',
+    ],
+  },
+)
 
 const settings: fc.Arbitrary<ChainSettings> = fc.record({
   timeoutSeconds: fc.integer({ min: 1, max: 300 }),
@@ -275,7 +296,7 @@ describe('a finished chain', () => {
         request,
         fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
         (end, attempts, original, replayedAs) => {
-          const { headers, payload, ...kept } = original
+          const { headers, payload, callDepth: _, ...kept } = original
           const hadNoPayload = payload === null
           const record = { end, attempts, request: original, replayedAs, hadNoPayload }
           expect(decodeFinished(encodeFinished(record))).toEqual({
@@ -373,12 +394,16 @@ describe('settings', () => {
 })
 
 describe('a callback', () => {
-  const system = fc.record({
-    url: anyUrl(),
-    team: fc.constant('default'),
-    webhookId: text(40),
-    body: text(200),
-  })
+  const system = fc.record(
+    {
+      url: anyUrl(),
+      team: fc.constant('default'),
+      webhookId: text(40),
+      body: text(200),
+      callDepth,
+    },
+    { requiredKeys: ['url', 'team', 'webhookId', 'body'] },
+  )
 
   test('comes back as it was', () => {
     fc.assert(

@@ -35,6 +35,7 @@ describe('HttpQueue', () => {
       name: 'mail',
       queueName: 'mail',
       settings: DEFAULT_QUEUE_SETTINGS,
+      signingSecretRefs: [],
     })
   })
 
@@ -224,18 +225,21 @@ describe('a document', () => {
 describe('TeamSettings', () => {
   it('has egress and references to secrets', () => {
     const spec =
-      '{ egress: { allow: [10.0.0.0/8, .svc.cluster.local] }, signing: { secretRefs: [{ name: s, key: k }] } }'
+      '{ egress: { allow: [10.0.0.0/8, .svc.cluster.local] }, signing: { secretRefs: [{ name: s, key: k }] }, headerSecrets: [{ name: h, secretKeyRef: { name: s, key: h }, hosts: [a.test, "*.b.test:8080"] }] }'
     expect(only(team(spec))).toEqual({
       kind: 'TeamSettings',
       team: 'default',
       name: 'team',
       egressAllow: ['10.0.0.0/8', '.svc.cluster.local'],
       signingSecretRefs: [{ name: 's', key: 'k' }],
+      headerSecrets: [
+        { name: 'h', secretKeyRef: { name: 's', key: 'h' }, hosts: ['a.test', '*.b.test:8080'] },
+      ],
       quotas: NO_QUOTAS,
       channels: [],
       members: [],
     })
-    expect(only(team('{}'))).toMatchObject({ egressAllow: [], signingSecretRefs: [] })
+    expect(only(team('{}'))).toMatchObject({ egressAllow: [], signingSecretRefs: [], headerSecrets: [] })
   })
 
   it('has the quotas that it names, and no others', () => {

@@ -1,0 +1,43 @@
+import { singleProblem, type ValidationProblem } from '../../contract/fields/field-errors.ts'
+import { headerSecretsProblem, redirectedProblem } from '../../contract/fields/header-fields.ts'
+import { keepsNothing } from '../../contract/fields/validation-texts.ts'
+import type { JobChange } from '../../contract/requests/push-request.ts'
+import { keptHeaders, missingHeader, redirectedHeaders } from '../../domain/access/masking.ts'
+import type { RequestChange } from '../../domain/jobs/job-copy.ts'
+import type { JobChain } from '../../domain/jobs/job.ts'
+import type { HeaderSecret } from '../../domain/secrets/header-secret.ts'
+import { changedHeaders } from '../../domain/secrets/secret-values.ts'
+
+/** What is to differ in a copy, with all headers in place. */
+export type CopyChange =
+  | { readonly kind: 'change'; readonly change: RequestChange }
+  | { readonly kind: 'invalid'; readonly problem: ValidationProblem }
+  /** The headers of the job are needed and no longer kept. */
+  | { readonly kind: 'not_kept' }
+
+/** @param secrets the team's header secrets */
+export function copyChangeOf(
+  { request: { url, headers }, lost = [] }: JobChain,
+  change: JobChange,
+  secrets: readonly HeaderSecret[],
+): CopyChange {
+  const { values, secrets: named } = change.headers
+  const current = headers ?? {}
+  const isLost = lost.includes('headers')
+  const missing = missingHeader(values ?? {}, current)
+  if (missing !== null && !isLost) {
+    return { kind: 'invalid', problem: singleProblem(missing, keepsNothing(missing)) }
+  }
+  if (isLost && (missing !== null || (values === undefined && named !== undefined))) {
+    return { kind: 'not_kept' }
+  }
+  const kept = values === undefined ? undefined : keptHeaders(values, current)
+  const sent = changedHeaders(current, { values: kept, secrets: named })
+  const target = change.request.url ?? url
+  const redirected = redirectedHeaders({ url, headers: current }, { url: target, headers: values })
+  if (redirected.length > 0) return { kind: 'invalid', problem: redirectedProblem(redirected) }
+  const problem = headerSecretsProblem({ url: target, headers: sent }, secrets)
+  if (problem !== null) return { kind: 'invalid', problem }
+  const isSame = values === undefined && named === undefined
+  return { kind: 'change', change: isSame ? change.request : { ...change.request, headers: sent } }
+}

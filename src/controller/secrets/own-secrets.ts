@@ -1,0 +1,87 @@
+import type { SecretPlace } from '../../domain/access/signing-secret.ts'
+import { tooManyBytesText } from '../../domain/secrets/secret-bytes.ts'
+import type { SecretReader } from '../../ports/kubernetes.ts'
+import { OWN_SECRETS_READ_MS, type OwnSecrets, type SecretOwner } from '../../ports/access/own-secrets.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import { pause } from '../../domain/pause.ts'
+import type { OwnSecretsReason } from '../../resources/conditions.ts'
+import type { SecretRef } from '../../resources/generated/kinds.ts'
+import { headerTextOf } from '../../resources/secret-data.ts'
+import type { HeaderRef } from '../../resources/secret-refs.ts'
+import type { LeaderSession } from '../engine/leader-session.ts'
+import { type SecretProblem, SecretValues } from './secret-values.ts'
+import { readSigningSecrets } from './signing-secrets.ts'
+
+/** The Secrets that a queue or cron names. */
+export interface OwnSecretRefs {
+  readonly signing: readonly SecretRef[]
+  readonly headers: readonly HeaderRef[]
+  /** The URL that the headers are sent to; null without headers. */
+  readonly url: string | null
+}
+
+type ReadOwnSecrets =
+  | { readonly kind: 'found'; readonly secrets: OwnSecrets }
+  | ({ readonly kind: 'problem' } & SecretProblem)
+
+/**
+ * Applies the secrets of a queue or cron before its settings, and gives executors time to read its first ones, so that no
+ * call goes out without them. Where its first signing secrets cannot be used, that it is to have some is applied alone: a
+ * push may make the queue, and the team's must not sign its calls. @returns why they cannot be used; null = they are
+ * applied. Throws ResourceApiError, StoreUnavailableError and StorageFullError.
+ */
+export async function applyOwnSecrets(
+  parts: {
+    readonly secrets: SecretReader
+    readonly engine: Pick<LeaderSession, 'write'>
+    readonly clock: Pick<Clock, 'after'>
+  },
+  owner: SecretOwner,
+  refs: OwnSecretRefs,
+): Promise<SecretProblem<OwnSecretsReason> | null> {
+  const read = await readOwnSecrets(new SecretValues(parts.secrets, owner.team), refs)
+  if (read.kind === 'problem') {
+    const unread = { signingSecrets: [], signingSecretRefs: placesOf(refs.signing), headerValues: {} }
+    if (refs.signing.length > 0) await parts.engine.write((compiler) => compiler.putOwnSecrets(owner, unread))
+    return { reason: read.reason, message: read.message }
+  }
+  const end = await parts.engine.write((compiler) => compiler.putOwnSecrets(owner, read.secrets))
+  if (end.status === 'too_large') return { reason: 'SecretsTooLarge', message: tooManyBytesText(end.of) }
+  if (end.areFirst === true) await pause(parts.clock, OWN_SECRETS_READ_MS)
+  return null
+}
+
+/** Reads them in order and stops at the first that cannot be used. Throws ResourceApiError. */
+async function readOwnSecrets(secrets: SecretValues, refs: OwnSecretRefs): Promise<ReadOwnSecrets> {
+  const signing = await readSigningSecrets(secrets, refs.signing)
+  if (signing.kind === 'problem') return signing
+  const values: Array<[string, string]> = []
+  for (const { header, ref } of refs.headers) {
+    const bytes = await secrets.get(ref, 'header')
+    if (!(bytes instanceof Uint8Array)) return { kind: 'problem', ...bytes }
+    const read = headerTextOf(bytes)
+    if (!('text' in read)) {
+      const message = `Key ${ref.key} of Secret ${ref.name} ${read.reason}`
+      return { kind: 'problem', reason: 'SecretNotUsable', message }
+    }
+    values.push([header, read.text])
+  }
+  return {
+    kind: 'found',
+    secrets: {
+      signingSecrets: signing.texts,
+      signingSecretRefs: placesOf(refs.signing),
+      headerValues: Object.fromEntries(values),
+      ...(values.length === 0 ? {} : originOf(refs.url)),
+    },
+  }
+}
+
+function placesOf(refs: readonly SecretRef[]): readonly SecretPlace[] {
+  return refs.map(({ name, key }) => ({ name, key }))
+}
+
+function originOf(url: string | null): Pick<OwnSecrets, 'headerOrigin'> {
+  const origin = url === null ? undefined : URL.parse(url)?.origin
+  return origin === undefined ? {} : { headerOrigin: origin }
+}

@@ -1,0 +1,112 @@
+import { isMadeName } from '../domain/access/signing-secret.ts'
+import { isSecretFor, notForText, type SecretUse } from '../domain/secrets/secret-use.ts'
+import { areUnread, type SecretOwner } from '../ports/access/own-secrets.ts'
+import type { SecretRef } from '../resources/generated/kinds.ts'
+import {
+  identityOf,
+  type HttpCronResource,
+  type HttpQueueResource,
+  type SecretResource,
+} from '../resources/resource.ts'
+import { headerTextOf, signingSecretOf } from '../resources/secret-data.ts'
+import { headerRefsOf } from '../resources/secret-refs.ts'
+import { type FolderSecrets, type FolderSnapshot, secretsKey } from './folder-snapshot.ts'
+import type { FolderProblem } from './folder-problem.ts'
+
+/** A queue or cron, and where it is written. */
+interface PlacedOwner {
+  readonly file: string
+  readonly document: number
+  readonly resource: HttpQueueResource | HttpCronResource
+}
+
+/** By identity. */
+type SecretsByIdentity = ReadonlyMap<string, SecretResource>
+
+type ReadText = { readonly text: string } | { readonly problem: string }
+
+/** A value of a Secret. @param use what the Secret must be for; null = anything */
+export function valueOf(
+  secrets: SecretsByIdentity,
+  { team, use }: { readonly team: string; readonly use: SecretUse | null },
+  { name, key }: SecretRef,
+): Uint8Array | { readonly missing: string } {
+  const secret = secrets.get(identityOf({ kind: 'Secret', team, name }))
+  if (secret === undefined) return { missing: `There is no Secret ${name} in ${team}.` }
+  // Earlier versions gave the signing secrets that they made no type.
+  const isOurs = use === 'signing' && isMadeName(name)
+  if (use !== null && !isOurs && !isSecretFor(use, secret))
+    return { missing: `Secret ${name} ${notForText(use)}` }
+  return secret.data[key] ?? { missing: `Secret ${name} has no key ${key}.` }
+}
+
+/** The text of a signing secret or of a header's value. */
+export function secretTextOf(
+  secrets: SecretsByIdentity,
+  { team, use }: { readonly team: string; readonly use: SecretUse },
+  ref: SecretRef,
+): ReadText {
+  const bytes = valueOf(secrets, { team, use }, ref)
+  if ('missing' in bytes) return { problem: bytes.missing }
+  const read = use === 'signing' ? signingSecretOf(bytes) : headerTextOf(bytes)
+  return 'text' in read ? read : { problem: `Key ${ref.key} of Secret ${ref.name} ${read.reason}` }
+}
+
+/**
+ * The secrets of queues and crons that name any. One with an unusable Secret keeps those of before; without any its calls
+ * fail.
+ */
+export function ownSecretsOf(
+  owners: readonly PlacedOwner[],
+  secrets: SecretsByIdentity,
+  context: { readonly before: FolderSnapshot; readonly problems: FolderProblem[] },
+): readonly FolderSecrets[] {
+  const earlier = new Map((context.before.secrets ?? []).map((one) => [secretsKey(one), one]))
+  return owners.flatMap((placed): readonly FolderSecrets[] => {
+    const { resource } = placed
+    const { team, signingSecretRefs: signing } = resource
+    const isCron = resource.kind === 'HttpCron'
+    const headers = isCron ? headerRefsOf(resource.settings.headers) : []
+    if (signing.length + headers.length === 0) return []
+    const owner = ownerOf(resource)
+    const read = (refs: readonly SecretRef[], use: SecretUse, field: string) =>
+      refs.map((ref) =>
+        textOrReport(placed, secretTextOf(secrets, { team, use }, ref), { field, ...context }),
+      )
+    const texts = read(signing, 'signing', 'spec.signing.secretRefs')
+    const refs = headers.map(({ ref }) => ref)
+    const values = read(refs, 'header', 'spec.headers')
+    const signingSecretRefs = signing.map(({ name, key }) => ({ name, key }))
+    if ([...texts, ...values].includes(null)) {
+      const unread = { signingSecrets: [], signingSecretRefs, headerValues: {} }
+      return [
+        earlier.get(secretsKey({ owner })) ?? (areUnread(unread) ? { owner, secrets: unread } : []),
+      ].flat()
+    }
+    const entries = headers.map(({ header }, at) => [header, values[at] ?? ''])
+    const own = {
+      signingSecrets: texts.flatMap((text) => text ?? []),
+      signingSecretRefs,
+      headerValues: Object.fromEntries(entries),
+      ...(isCron && headers.length > 0 ? { headerOrigin: new URL(resource.settings.url).origin } : {}),
+    }
+    return [{ owner, secrets: own }]
+  })
+}
+
+function ownerOf(resource: PlacedOwner['resource']): SecretOwner {
+  const { team } = resource
+  return resource.kind === 'HttpCron'
+    ? { team, kind: 'cron', name: resource.name }
+    : { team, kind: 'queue', name: resource.queueName }
+}
+
+function textOrReport(
+  { file, document }: PlacedOwner,
+  read: ReadText,
+  { field, problems }: { readonly field: string; readonly problems: FolderProblem[] },
+): string | null {
+  if ('text' in read) return read.text
+  problems.push({ code: 'SecretNotUsable', file, document, line: null, field, reason: read.problem })
+  return null
+}

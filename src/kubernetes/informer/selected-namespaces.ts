@@ -1,0 +1,85 @@
+import { ResourceApiError } from '../../domain/errors.ts'
+import type { KubeObject } from '../../ports/kubernetes.ts'
+import type { Logger } from '../../ports/runtime.ts'
+import type { ResourceKind } from '../client/resource-path.ts'
+import { SharedInformer, type InformerOptions } from './shared-informer.ts'
+
+export const NAMESPACES: ResourceKind = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' }
+
+export interface SelectedNamespacesOptions extends Omit<
+  InformerOptions<KubeObject>,
+  'kind' | 'namespaces' | 'indexes' | 'transform' | 'labelSelector'
+> {
+  readonly labelSelector: string
+  /** Always selected: the first token is here. */
+  readonly ownNamespace: string
+}
+
+type Listener = (namespace: string, isSelected: boolean) => void
+
+/**
+ * The namespaces with certain labels, and our own, kept up to date. A namespace whose labels change joins or leaves. One
+ * that is being deleted stays until nothing is left in it, so that finalizers are removed.
+ */
+export class SelectedNamespaces {
+  readonly #informer: SharedInformer<KubeObject>
+  readonly #own: string
+  readonly #logger: Logger
+
+  constructor({ ownNamespace, ...options }: SelectedNamespacesOptions) {
+    this.#own = ownNamespace
+    this.#logger = options.logger
+    this.#informer = new SharedInformer({
+      ...{ ...options, kind: NAMESPACES, namespaces: null, indexes: {}, transform: transformNamespace },
+    })
+  }
+
+  start(): void {
+    this.#informer.start()
+    this.onChange((namespace, isSelected) => {
+      // The first list comes before.
+      if (!this.isSynced()) return
+      const what = isSelected
+        ? 'A namespace is served from now on'
+        : 'A namespace is served no longer: its labels differ, or it was deleted; what was applied of it stays'
+      this.#logger.info(what, { namespace })
+    })
+  }
+
+  stop(): Promise<void> {
+    return this.#informer.stop()
+  }
+
+  isSynced(): boolean {
+    return this.#informer.isSynced()
+  }
+
+  whenSynced(signal: AbortSignal): Promise<void> {
+    return this.#informer.whenSynced(signal)
+  }
+
+  /** Throws ResourceApiError until all are known. */
+  has(namespace: string): boolean {
+    if (!this.isSynced()) throw new ResourceApiError('unavailable', 'the namespaces are not all known yet')
+    return this.isKnown(namespace)
+  }
+
+  /** As `has`, as far as they are known. */
+  isKnown(namespace: string): boolean {
+    return namespace === this.#own || this.#informer.get(`${namespace}/${namespace}`) !== undefined
+  }
+
+  onChange(listener: Listener): () => void {
+    return this.#informer.onChange((_key, before, after) => {
+      const { name = this.#own } = (after ?? before)?.metadata ?? {}
+      if (name === this.#own || (before !== undefined && after !== undefined)) return
+      listener(name, after !== undefined)
+    })
+  }
+}
+
+/** Keeps little of a namespace, and gives it a key: it is in itself. */
+function transformNamespace({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, uid, resourceVersion, creationTimestamp } = metadata
+  return { apiVersion, kind, metadata: { name, namespace: name, uid, resourceVersion, creationTimestamp } }
+}

@@ -1,0 +1,123 @@
+import { reasonOf } from '../../domain/errors.ts'
+import { isLoopback, parseIpAddress, type IpAddress } from '../../domain/net/ip-address.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+
+/** Where some of our own addresses are found. */
+export interface AddressSource {
+  /** For the log. */
+  readonly name: string
+  /** Canonical texts; others are ignored. It ends by itself, soon after the deadline of a look at the latest. */
+  read(): Promise<readonly string[]>
+}
+
+/** What the guard asks. */
+export interface ClosedAddresses {
+  has(address: IpAddress): boolean
+  /** Rises with every change: what was decided before may be wrong. */
+  readonly generation: number
+}
+
+interface OwnAddressOptions {
+  readonly sources: readonly AddressSource[]
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const LOOK_EVERY_MS = 5_000
+/** A source that takes longer counts as failed. */
+const LOOK_MS_MAX = 5_000
+
+/**
+ * The addresses that no job may call because our own parts are there: Redis, our pods, the API server. They change while
+ * this process runs, so all sources are looked at again and again; one that fails keeps what it found last. Loopback is
+ * left out: it is closed unless the installation opens it for its own targets. Owns what each source found and the timer
+ * of the next look.
+ *
+ *     new → starting (not every source has answered) → looking ⇄ at rest → stopped
+ *
+ * `stop` waits for nothing: a look under way still ends, and no other follows.
+ */
+export class OwnAddresses implements ClosedAddresses {
+  readonly #options: OwnAddressOptions
+  readonly #found = new Map<AddressSource, readonly IpAddress[]>()
+  readonly #failing = new Set<AddressSource>()
+  /** Resolved when every source has answered once. */
+  readonly #complete = Promise.withResolvers<void>()
+  #closed = { 4: new Set<bigint>(), 6: new Set<bigint>() }
+  #generation = 0
+  #cancelTimer: () => void = () => undefined
+  #isStopped = false
+
+  constructor(options: OwnAddressOptions) {
+    this.#options = options
+  }
+
+  get generation(): number {
+    return this.#generation
+  }
+
+  has({ family, value }: IpAddress): boolean {
+    return this.#closed[family].has(value)
+  }
+
+  /** Resolves once every source has answered, so that nothing of ours is open before; or when it is stopped. */
+  async start(): Promise<void> {
+    void this.#look()
+    await this.#complete.promise
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#cancelTimer()
+    this.#complete.resolve()
+  }
+
+  #isComplete(): boolean {
+    return this.#options.sources.every((source) => this.#found.has(source))
+  }
+
+  async #look(): Promise<void> {
+    await Promise.all(this.#options.sources.map((source) => this.#read(source)))
+    this.#close([...this.#found.values()].flat())
+    if (this.#isComplete()) this.#complete.resolve()
+    if (!this.#isStopped)
+      this.#cancelTimer = this.#options.clock.after(LOOK_EVERY_MS, () => void this.#look())
+  }
+
+  async #read(source: AddressSource): Promise<void> {
+    try {
+      const texts = await withDeadline(this.#options.clock, source.read())
+      const addresses = texts.flatMap((text) => parseIpAddress(text) ?? [])
+      this.#found.set(
+        source,
+        addresses.filter((address) => !isLoopback(address)),
+      )
+      this.#failing.delete(source)
+    } catch (error) {
+      const log = this.#failing.has(source) ? 'debug' : 'warn'
+      this.#failing.add(source)
+      this.#options.logger[log]('Own addresses cannot be found; those found last stay closed to jobs', {
+        of: source.name,
+        reason: reasonOf(error),
+      })
+    }
+  }
+
+  #close(addresses: readonly IpAddress[]): void {
+    const isSame =
+      addresses.every((address) => this.has(address)) &&
+      new Set(addresses.map(({ family, value }) => `${family} ${value}`)).size ===
+        this.#closed[4].size + this.#closed[6].size
+    if (isSame) return
+    const closed = { 4: new Set<bigint>(), 6: new Set<bigint>() }
+    for (const { family, value } of addresses) closed[family].add(value)
+    this.#closed = closed
+    this.#generation += 1
+  }
+}
+
+async function withDeadline<T>(clock: Clock, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const cancel = clock.after(LOOK_MS_MAX, () => reject(new Error(`no answer within ${LOOK_MS_MAX / 1000} s`)))
+  return Promise.race([work, promise]).finally(cancel)
+}

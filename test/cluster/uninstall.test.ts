@@ -1,0 +1,184 @@
+/** What the chart runs before an uninstall, with the rights that it gives for that, beside a real controller. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { QUEUE_FINALIZER } from '../../src/resources/finalizers.ts'
+import { createQueueStore } from '../../src/redis/queues/queue-store.ts'
+import { helmObstacle, renderChart } from '../support/cluster/chart.ts'
+import { documentsOf, newServiceAccount } from '../support/cluster/kubernetes-api.ts'
+import { runProgram } from '../support/servers/processes.ts'
+import { until } from '../support/until.ts'
+import { openControllerWorld, type ControllerWorld } from './controller/controller-world.ts'
+
+const CRON = { url: 'https://target.test/', cronExpression: '0 0 1 1 *' }
+const NEVER_MS = 120_000
+
+let folder: string
+let world: ControllerWorld
+
+beforeEach(async ({ skip }) => {
+  const obstacle = helmObstacle()
+  skip(obstacle !== null, obstacle ?? '')
+  folder = mkdtempSync(join(tmpdir(), 'punctual-uninstall-'))
+  world = await openControllerWorld()
+  for (const role of ['api', 'controller'])
+    await world.api.apply(deployment(role), { namespace: world.namespace })
+})
+afterEach(async () => {
+  await world.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Its pods never run: there is no node. */
+function deployment(role: string): string {
+  const labels = { 'app.kubernetes.io/component': role }
+  const spec = { containers: [{ name: 'none', image: 'none' }] }
+  return JSON.stringify({
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: `punctual-${role}` } },
+    spec: { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  })
+}
+
+async function replicasOf(role: string): Promise<unknown> {
+  const name = `punctual-${role}`
+  const found = await world.api.get({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    name,
+    namespace: world.namespace,
+  })
+  return (found as unknown as { spec: { replicas: number } }).spec.replicas
+}
+
+/** The variables and rights of the Job. */
+async function jobOf(set: readonly string[]): Promise<Record<string, string>> {
+  const { namespace } = world
+  const values = [`watchNamespaces={${namespace}}`, ...set]
+  const objects = documentsOf(await renderChart({ namespace, set: values }))
+  const ofHook = objects.filter(
+    ({ metadata }) =>
+      (metadata.annotations as Readonly<Record<string, string>> | undefined)?.['helm.sh/hook'] ===
+      'pre-delete',
+  )
+  const token = await newServiceAccount(world.api, namespace, 'punctual-uninstall')
+  const rights = ofHook.filter(({ kind }) => /^Role(?:Binding)?$/.test(kind))
+  expect(rights).toHaveLength(4)
+  for (const object of rights) await world.api.apply(JSON.stringify(object))
+  const job = ofHook.find(({ kind }) => kind === 'Job') as unknown as {
+    spec: {
+      template: { spec: { containers: [{ args: string[]; env: { name: string; value?: string }[] }] } }
+    }
+  }
+  const [{ args, env }] = job.spec.template.spec.containers
+  expect(args).toEqual(['uninstall'])
+  const given = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))
+  const config = parse(readFileSync(inject('kubeconfig'), 'utf8')) as { users: { name: string }[] }
+  const users = config.users.map(({ name }) => ({ name, user: { token } }))
+  writeFileSync(join(folder, 'kubeconfig'), stringify({ ...config, users }))
+  return {
+    ...(Object.fromEntries(given) as Record<string, string>),
+    ...{ PUNCTUAL_POD_NAMESPACE: namespace, KUBECONFIG: join(folder, 'kubeconfig') },
+  }
+}
+
+/** The controller ends when its Deployment is scaled to zero, as a pod of it would. */
+async function uninstalled(
+  set: readonly string[],
+): Promise<{ code: number | null; errors: readonly string[] }> {
+  const env = await jobOf(set)
+  const controller = await world.start({ PUNCTUAL_INSTANCE_NAME: 'punctual' })
+  await world.apply('HttpQueue', 'mails', {})
+  await world.apply('HttpCron', 'yearly', CRON)
+  await world.reason('HttpQueue', 'mails', 'Reconciled')
+  await world.reason('HttpCron', 'yearly', 'Reconciled')
+  const program = runProgram(['uninstall'], env)
+  await until('the controller is to stop', async () => (await replicasOf('controller')) === 0, NEVER_MS)
+  controller.signal('SIGTERM')
+  const { code } = await program.exited
+  return { code, errors: program.errorLines }
+}
+
+const exists = (kind: string, apiVersion: string, name: string) =>
+  world.api
+    .get({ apiVersion, kind, name, namespace: world.namespace })
+    .then(() => true)
+    .catch(() => false)
+const left = async () => ({
+  record: await exists('ConfigMap', 'v1', 'punctual-state'),
+  lease: await exists('Lease', 'coordination.k8s.io/v1', 'punctual-controller'),
+})
+
+test('resources that stay can be deleted without a controller, and the record of their data stays', async () => {
+  expect(await uninstalled([])).toEqual({ code: 0, errors: [] })
+  expect(await left()).toEqual({ record: true, lease: false })
+  expect(await replicasOf('api')).toBe(1)
+  const queue = await world.get('HttpQueue', 'mails')
+  expect(queue.metadata.finalizers ?? []).not.toContain(QUEUE_FINALIZER)
+  for (const [kind, name] of [
+    ['HttpQueue', 'mails'],
+    ['HttpCron', 'yearly'],
+  ] as const) {
+    await world.remove(kind, name)
+    expect(await world.find(kind, name)).toBe(null)
+  }
+})
+
+test('with the definitions, resources and their data go too, and no record is left', async () => {
+  expect(await uninstalled(['crds.keep=false'])).toEqual({ code: 0, errors: [] })
+  expect(await left()).toEqual({ record: false, lease: false })
+  expect(await replicasOf('api')).toBe(0)
+  expect(await world.find('HttpQueue', 'mails')).toBe(null)
+  expect(await world.find('HttpCron', 'yearly')).toBe(null)
+  const { engine } = world.engine
+  expect(await createQueueStore(engine).getByName(world.namespace, 'mails')).toBe(null)
+})
+
+test('resources that only a controller can let go are not waited for where none is to run', async () => {
+  const env = await jobOf(['crds.keep=false'])
+  const controller = await world.start({ PUNCTUAL_INSTANCE_NAME: 'punctual' })
+  await world.apply('HttpQueue', 'mails', {})
+  await world.reason('HttpQueue', 'mails', 'Reconciled')
+  controller.signal('SIGTERM')
+  await controller.exited
+  const path = `/apis/apps/v1/namespaces/${world.namespace}/deployments/punctual-controller`
+  await world.api.send('DELETE', path)
+  const program = runProgram(['uninstall'], env)
+  const { code } = await program.exited
+  expect(code).toBe(1)
+  expect(program.errorLines).toEqual([
+    expect.stringMatching(/HttpQueue \S+\/mails cannot go without a controller, and none is to run/),
+  ])
+  expect((await world.get('HttpQueue', 'mails')).metadata.finalizers).toContain(QUEUE_FINALIZER)
+})
+
+test('resources that do not go in time are counted, before the Job is killed', async () => {
+  const env = await jobOf(['crds.keep=false'])
+  expect(env['PUNCTUAL_UNINSTALL_SECONDS']).toBe('225')
+  const controller = await world.start({ PUNCTUAL_INSTANCE_NAME: 'punctual' })
+  await world.apply('HttpQueue', 'mails', {})
+  await world.reason('HttpQueue', 'mails', 'Reconciled')
+  controller.signal('SIGTERM')
+  await controller.exited
+  // Its Deployment is to have a pod, which never comes.
+  const program = runProgram(['uninstall'], { ...env, PUNCTUAL_UNINSTALL_SECONDS: '1' })
+  const { code } = await program.exited
+  expect(code).toBe(1)
+  expect(program.errorLines).toEqual([
+    expect.stringMatching(/1 resources are not gone yet: does a controller run/),
+  ])
+})
+
+test('without the rights it ends, says what it could not do, and has changed nothing', async () => {
+  const env = await jobOf([])
+  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${world.namespace}/rolebindings/punctual-uninstall-own`
+  await world.api.send('DELETE', path)
+  const program = runProgram(['uninstall'], env)
+  const { code } = await program.exited
+  expect(code).toBe(1)
+  expect(program.errorLines).toEqual([
+    expect.stringMatching(/^punctual: The installation is not ready to be removed: .*punctual-controller/),
+  ])
+  expect(await replicasOf('controller')).toBe(1)
+})

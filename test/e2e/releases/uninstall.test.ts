@@ -1,0 +1,92 @@
+import { afterAll, expect, inject, test } from 'vitest'
+import { openKindCluster, RELEASE_NAMESPACE } from '../../support/cluster/kind-cluster.ts'
+import { until } from '../../support/until.ts'
+import { apiAnswers, installRelease, uninstallRelease } from '../support/release.ts'
+
+const PODS_GONE_TIMEOUT_MS = 60_000
+const ARRIVAL_TIMEOUT_MS = 60_000
+/** A lease of a lost executor runs out, and its jobs start again. */
+const RESCUE_TIMEOUT_MS = 180_000
+const YEARLY = '0 0 1 1 *'
+/** What the Job before an uninstall is made of. */
+const HOOK = 'job,serviceaccount,role,rolebinding,clusterrole,clusterrolebinding'
+
+const access = inject('kindAccess')
+const cluster = openKindCluster(access)
+const inNamespace = (...given: string[]) => cluster.kubectl('--namespace', RELEASE_NAMESPACE, ...given)
+
+afterAll(() => cluster.close())
+
+async function applyCron(name: string): Promise<void> {
+  const cron = { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpCron', metadata: { name } }
+  const spec = { cronExpression: YEARLY, url: cluster.target.url(name) }
+  await cluster.kubernetes.apply(JSON.stringify({ ...cron, spec }), { namespace: RELEASE_NAMESPACE })
+  await inNamespace('wait', `hc/${name}`, '--for=condition=Ready', '--timeout=30s')
+}
+
+async function uninstalled(): Promise<void> {
+  await uninstallRelease(access.kubeconfig)
+  const noPods = async () => (await inNamespace('get', 'pods', '--output', 'name')).trim() === ''
+  await until('no pod is left', noPods, PODS_GONE_TIMEOUT_MS)
+}
+
+const finalizers = () => inNamespace('get', 'hq,hc', '--output', 'jsonpath={.items[*].metadata.finalizers}')
+
+test('an uninstall keeps definitions, queues and jobs, and the next install goes on with them', async () => {
+  await cluster.applyQueue('outliving', { active: false, maxParallelism: 2 })
+  await applyCron('outliving')
+  await applyCron('not-outliving')
+  const job = await cluster.punctual.push({ queue: 'outliving', url: cluster.target.url('outliving') })
+  const before = await cluster.punctual.queueNamed('outliving')
+  // Under way when the executors are told to go.
+  const url = cluster.target.url('under-way', { delayMs: 10_000 })
+  const { job_id: underWay } = await cluster.punctual.push({ queue: 'under-way', url })
+  const isCalled = async () => (await cluster.target.report('under-way')).inFlight === 1
+  await until('a call is under way', isCalled, ARRIVAL_TIMEOUT_MS)
+  await uninstalled()
+
+  // Its Secrets, its volume and the record of what Redis holds stay as well.
+  expect(await inNamespace('get', 'all', '--output', 'name')).toBe('service/punctual-from-outside\n')
+  expect(
+    await cluster.kubectl('get', HOOK, '-A', '-l', 'app.kubernetes.io/name=punctual', '-o', 'name'),
+  ).toBe('')
+  expect(await inNamespace('get', 'lease', '--output', 'name')).toBe('')
+  expect(await inNamespace('get', 'configmap', 'punctual-state', '--output', 'name')).not.toBe('')
+  expect((await cluster.queueResource('outliving')).spec).toMatchObject({ active: false, maxParallelism: 2 })
+  // Nothing that stays waits for a controller.
+  expect(await finalizers()).toBe('')
+  await inNamespace('delete', 'hc', 'not-outliving', '--timeout=30s')
+
+  await installRelease(access.kubeconfig)
+  await apiAnswers(access)
+
+  // The same token opens the same queue, with its job.
+  expect(await cluster.punctual.queueNamed('outliving')).toEqual(before)
+  expect((await cluster.target.report('outliving')).arrivals).toBe(0)
+
+  // The call ended, but nobody could write that into a Redis that had gone as well.
+  await cluster.punctual.ended(underWay, RESCUE_TIMEOUT_MS)
+  expect((await cluster.target.report('under-way')).arrivals).toBeLessThanOrEqual(2)
+
+  await inNamespace('wait', 'hc/outliving', '--for=condition=Ready', '--timeout=30s')
+  expect(await finalizers()).toContain('punctual.dev/cron')
+  await cluster.applyQueue('outliving', { active: true, maxParallelism: 2 })
+  await cluster.punctual.ended(job.job_id, ARRIVAL_TIMEOUT_MS)
+
+  expect((await cluster.target.report('outliving')).arrivals).toBe(1)
+})
+
+test('an uninstall after the controller went leaves nothing that hangs either', async () => {
+  await cluster.applyQueue('orphaned', {})
+  await applyCron('orphaned')
+  await inNamespace('delete', 'deployment', 'punctual-controller', '--timeout=60s')
+  await uninstalled()
+
+  expect(await finalizers()).toBe('')
+  await inNamespace('delete', 'hc/orphaned', 'hq/orphaned', '--timeout=30s')
+
+  await installRelease(access.kubeconfig)
+  await apiAnswers(access)
+  const { job_id: id } = await cluster.punctual.push({ queue: 'anew', url: cluster.target.url('anew') })
+  await cluster.punctual.ended(id, ARRIVAL_TIMEOUT_MS)
+})

@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { RequestListener, ServerResponse } from 'node:http'
+import { request } from 'node:https'
+import { connect as connectPlain } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, type TLSSocket } from 'node:tls'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { ApiServer } from '../../../src/api/api-server.ts'
+import { CertificateFiles } from '../../../src/api/certificate-files.ts'
+import { StartupError } from '../../../src/domain/errors.ts'
+import type { Logger } from '../../../src/ports/runtime.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { quietLogger } from '../../support/quiet.ts'
+import { until } from '../../support/until.ts'
+import { selfSignedCertificate } from '../../support/targets/certificates.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'punctual-api-tls-'))
+const certFile = join(folder, 'tls.crt')
+const keyFile = join(folder, 'tls.key')
+const [first, second] = [selfSignedCertificate('first'), selfSignedCertificate('second')]
+const LOOK_MS = 10_000
+
+let clock: FakeClock
+let lines: [string, unknown][]
+const logger: Logger = {
+  ...quietLogger,
+  info: (message, fields) => lines.push([message, fields]),
+  warn: (message, fields) => lines.push([message, fields]),
+}
+
+beforeEach(() => {
+  clock = createFakeClock()
+  lines = []
+  put(first)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function put({ cert, key }: { cert: string; key: string }): void {
+  writeFileSync(certFile, cert)
+  writeFileSync(keyFile, key)
+}
+
+async function serve(
+  listener: RequestListener = (_, response) => response.end('here'),
+  connectionsMax = 100,
+) {
+  const files = new CertificateFiles({ certFile, keyFile, clock, logger })
+  const server = new ApiServer({ listener, clock, logger, connectionsMax, certificate: files.read() })
+  files.follow((certificate) => server.useCertificate(certificate))
+  const { port } = await server.listen(0, '127.0.0.1')
+  return {
+    port,
+    stop: () => {
+      files.stop()
+      return server.close(0)
+    },
+  }
+}
+
+/** Who the server says it is. */
+function nameAt(port: number, ca: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket: TLSSocket = connect({ port, host: '127.0.0.1', ca }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN))
+      socket.destroy()
+    })
+    socket.once('error', reject)
+  })
+}
+
+test('it speaks HTTPS, and gives new connections a new certificate while old ones go on', async () => {
+  const { port, stop } = await serve()
+  const old: TLSSocket = connect({ port, host: '127.0.0.1', ca: first.cert })
+  await new Promise((resolve) => old.once('secureConnect', resolve))
+  put(second)
+  await clock.advance(LOOK_MS)
+  expect(await nameAt(port, second.cert)).toBe('second')
+  await expect(nameAt(port, first.cert)).rejects.toThrow('self-signed certificate')
+  expect(lines).toEqual([['The certificate was replaced', { validTo: expect.any(String) }]])
+  const answer = new Promise<string>((resolve) =>
+    old.once('data', (text: Buffer) => resolve(text.toString())),
+  )
+  old.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 /)
+  old.destroy()
+  await clock.advance(LOOK_MS)
+  expect(lines).toHaveLength(1)
+  await stop()
+})
+
+test('one that does not fit its key is not taken, and is said once', async () => {
+  const { port, stop } = await serve()
+  writeFileSync(keyFile, second.key)
+  await clock.advance(LOOK_MS)
+  await clock.advance(LOOK_MS)
+  expect(await nameAt(port, first.cert)).toBe('first')
+  const reason = expect.stringContaining(
+    'PUNCTUAL_TLS_CERT and PUNCTUAL_TLS_KEY are no certificate with its key',
+  )
+  expect(lines).toEqual([['The new certificate cannot be used; the old one stays', { reason }]])
+  put(second)
+  await clock.advance(LOOK_MS)
+  expect(await nameAt(port, second.cert)).toBe('second')
+  await stop()
+})
+
+test('a crowded server closes idle connections, and none that waits for its answer', async () => {
+  let waiting: ServerResponse | undefined
+  const { port, stop } = await serve((_, response) => (waiting = response), 4)
+  const opened = async () => {
+    const socket = connect({ port, host: '127.0.0.1', ca: first.cert })
+    socket.on('error', () => undefined)
+    await new Promise((resolve) => socket.once('secureConnect', resolve))
+    return socket
+  }
+  const busy = await opened()
+  busy.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await until('the request is there', () => waiting !== undefined)
+  const idle = await Promise.all([opened(), opened(), opened()])
+  const ended = Promise.all(idle.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
+  const answered = new Promise<string>((resolve) =>
+    busy.once('data', (text: Buffer) => resolve(text.toString())),
+  )
+  await clock.advance(7_000)
+  await ended
+  waiting?.end('still here')
+  expect(await answered).toContain('still here')
+  busy.destroy()
+  await stop()
+})
+
+test('a request without encryption gets no answer, and harms nobody', async () => {
+  const { port, stop } = await serve()
+  const plain = connectPlain(port, '127.0.0.1')
+  let received = ''
+  plain.on('data', (text) => (received += text.toString('latin1')))
+  plain.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await new Promise((resolve) => plain.once('close', resolve))
+  expect(received).not.toContain('HTTP/1.1')
+  const body = await new Promise<string>((resolve, reject) => {
+    request({ port, host: '127.0.0.1', ca: first.cert }, (response) => {
+      response.once('data', (text: Buffer) => resolve(text.toString()))
+    })
+      .once('error', reject)
+      .end()
+  })
+  expect(body).toBe('here')
+  await stop()
+})
+
+test('files that are missing or no pair end the start, by name', () => {
+  const read = (cert: string, key: string) =>
+    new CertificateFiles({ certFile: cert, keyFile: key, clock, logger }).read()
+  expect(() => read(join(folder, 'none'), keyFile)).toThrow(/^PUNCTUAL_TLS_CERT cannot be read: /)
+  expect(() => read(certFile, join(folder, 'none'))).toThrow(/^PUNCTUAL_TLS_KEY cannot be read: /)
+  writeFileSync(keyFile, second.key)
+  expect(() => read(certFile, keyFile)).toThrow(StartupError)
+})

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import {
+  keptHeaders,
+  missingHeader,
+  redirectedHeaders,
+  shownCronSettings,
+  withKeptHeaders,
+} from '../../../../src/domain/access/masking.ts'
+import { DEFAULT_CRON_SETTINGS } from '../../../../src/domain/crons/cron.ts'
+import { secretValueText } from '../../../../src/domain/secrets/secret-values.ts'
+
+const CURRENT = { Authorization: 'Bearer one', Accept: 'text/plain' }
+
+describe('an edit', () => {
+  test('keeps the value of a header that is given as the mask, by name in any case', () => {
+    expect(keptHeaders({ authorization: '(hidden)', Accept: '*/*', 'X-New': 'n' }, CURRENT)).toEqual({
+      ...{ authorization: 'Bearer one', Accept: '*/*', 'X-New': 'n' },
+    })
+    expect(missingHeader({ authorization: '(hidden)' }, CURRENT)).toBeNull()
+  })
+
+  test('that would keep what is not there is named by its first such header', () => {
+    expect(missingHeader({ Accept: '(hidden)', 'X-New': '(hidden)' }, CURRENT)).toBe('headers.X-New')
+    expect(keptHeaders({ 'X-New': '(hidden)' }, CURRENT)).toEqual({})
+  })
+
+  const fromSecret = secretValueText({ cron: 'c', secret: 's', key: 'k' })
+  const url = 'https://example.com/hook'
+  const current = { url, headers: { ...CURRENT, 'X-Partner': fromSecret } }
+
+  test.each([
+    ['the headers that are there', undefined, ['Authorization', 'X-Partner']],
+    ['the mask', { 'x-partner': '(hidden)', Accept: '(hidden)' }, ['x-partner']],
+    ['values of its own', { Authorization: 'Bearer two', 'X-New': 'n' }, []],
+    ['no headers', {}, []],
+  ])('that goes to another origin with %s redirects %s', (_name, headers, names) => {
+    for (const other of ['https://example.org/hook', 'http://example.com/hook', 'https://example.com:444/']) {
+      expect(redirectedHeaders(current, { url: other, headers }), other).toEqual(names)
+    }
+    expect(redirectedHeaders(current, { url: 'https://EXAMPLE.com:443/other?x=1', headers })).toEqual([])
+  })
+
+  test('of a cron to another origin must give secret headers anew', () => {
+    const cron = {
+      ...DEFAULT_CRON_SETTINGS,
+      ...{ displayName: 'n', cronExpression: '* * * * *', ...current },
+    }
+    const other = 'https://example.org/'
+    expect(() => withKeptHeaders({ url: other }, cron)).toThrow(/Authorization, X-Partner/)
+    expect(withKeptHeaders({ headers: { 'X-Partner': '(hidden)' } }, cron)).toEqual({
+      headers: { 'X-Partner': fromSecret },
+    })
+    expect(withKeptHeaders({ url: other, headers: {} }, cron)).toEqual({ url: other, headers: {} })
+  })
+})
+
+describe('of a cron is shown', () => {
+  const settings = {
+    ...DEFAULT_CRON_SETTINGS,
+    ...{ displayName: 'n', cronExpression: '* * * * *', headers: CURRENT, payload: 'p' },
+    url: 'https://hooks.slack.com/services/T0/B0/c?x=1',
+    callbackUrl: 'https://example.com/d41d8cd98f00b204e9800998ecf8427e',
+  }
+
+  test('everything but secret headers to who sees payloads', () => {
+    const headers = { ...CURRENT, Authorization: '(hidden)' }
+    expect(shownCronSettings(settings, true)).toEqual({ ...settings, headers })
+  })
+
+  test('no value, no payload and no token in a URL to others', () => {
+    expect(shownCronSettings(settings, false)).toEqual({
+      ...settings,
+      ...{ headers: { Authorization: '(hidden)', Accept: '(hidden)' }, payload: '(hidden)' },
+      url: 'https://hooks.slack.com/(hidden)?(hidden)',
+      callbackUrl: 'https://example.com/(hidden)',
+    })
+  })
+})

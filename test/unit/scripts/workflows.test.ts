@@ -1,0 +1,150 @@
+/** What GitHub runs cannot run here: its files are judged, and the steps that need no registry are run. */
+import { execFileSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+interface Step {
+  readonly uses?: string
+  readonly run?: string
+  readonly with?: Readonly<Record<string, unknown>>
+}
+interface Job {
+  /** None where it is another workflow. */
+  readonly steps?: readonly Step[]
+  readonly uses?: string
+  readonly 'timeout-minutes'?: number
+  readonly permissions?: Readonly<Record<string, string>>
+}
+interface Workflow {
+  readonly permissions: unknown
+  readonly jobs: Readonly<Record<string, Job>>
+}
+
+interface Image {
+  readonly tag: string
+}
+
+const ROOT = join(import.meta.dirname, '../../..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const workflows = globSync('.github/workflows/*.yml', { cwd: ROOT }).map((path) => ({
+  path,
+  text: read(path),
+}))
+const jobs = workflows.flatMap(({ path, text }) =>
+  Object.entries((parse(text) as Workflow).jobs).map(([name, job]) => ({ name: `${path} ${name}`, job })),
+)
+const release = (...given: readonly string[]) =>
+  execFileSync(join(ROOT, 'scripts/release.sh'), given, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+const { version } = JSON.parse(read('package.json')) as { version: string }
+
+test('every action is named by a commit, with the version that it is', () => {
+  const uses = workflows.flatMap(({ text }) =>
+    [...text.matchAll(/uses: *(.*)/g)].map(([, used = '']) => used),
+  )
+  expect(uses.length).toBeGreaterThan(8)
+  expect(
+    uses.filter(
+      (used) =>
+        !/^(?:\.\/\.github\/workflows\/ci\.yml|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/.test(used),
+    ),
+  ).toEqual([])
+})
+
+test('every image is named by a digest', () => {
+  const ofKind = [...read('.github/workflows/ci.yml').matchAll(/^ +digest: (.*)/gm)].map(
+    ([, digest = '']) => digest,
+  )
+  const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, base = '']) => base)
+  expect(bases.filter((base) => base !== 'scratch' && !base.startsWith('${'))).toEqual([
+    expect.stringMatching(/^node:26-bookworm-slim@sha256:[0-9a-f]{64}$/),
+  ])
+  expect(ofKind.filter((digest) => !/^sha256:[0-9a-f]{64}$/.test(digest))).toEqual([])
+  const { redis } = parse(read('charts/punctual/values.yaml')) as {
+    redis: { bundled: { image: Image; exporter: { image: Image } } }
+  }
+  for (const { tag } of [redis.bundled.image, redis.bundled.exporter.image])
+    expect(tag).toMatch(/^v?\d+\.\d+\.\d+(?:-bookworm)?@sha256:[0-9a-f]{64}$/)
+})
+
+test('a workflow may read, and only the job that publishes may write', () => {
+  expect(workflows.map(({ text }) => (parse(text) as Workflow).permissions)).toEqual(
+    workflows.map(() => ({ contents: 'read' })),
+  )
+  expect(jobs.filter(({ job }) => job.permissions !== undefined).map(({ name }) => name)).toEqual([
+    '.github/workflows/release.yml publish',
+  ])
+  const checkouts = jobs.flatMap(({ job }) =>
+    (job.steps ?? []).filter(({ uses }) => uses?.startsWith('actions/checkout@')),
+  )
+  expect(checkouts.map((step) => step.with?.['persist-credentials'])).toEqual(checkouts.map(() => false))
+})
+
+test('what is released has passed all that a change has to pass, and is approved', () => {
+  const { jobs: ofRelease } = parse(read('.github/workflows/release.yml')) as Workflow
+  expect(ofRelease['ci']).toEqual({ needs: 'check', uses: './.github/workflows/ci.yml' })
+  expect(ofRelease['publish']).toMatchObject({ needs: 'ci', environment: 'release' })
+})
+
+test('every job has an end', () => {
+  expect(
+    jobs
+      .filter(({ job }) => job['timeout-minutes'] === undefined && job.uses === undefined)
+      .map(({ name }) => name),
+  ).toEqual([])
+})
+
+test('no step puts what others write into a shell', () => {
+  const steps = jobs.flatMap(({ job }) => (job.steps ?? []).flatMap(({ run }) => run ?? []))
+  expect(steps.filter((run) => run.includes('${{'))).toEqual([])
+})
+
+test('packages are installed without their scripts', () => {
+  const files = ['Dockerfile', ...globSync(['scripts/*.sh', '.github/workflows/*.yml'], { cwd: ROOT })]
+  const installs = files.flatMap((path) =>
+    [...read(path).matchAll(/^[^#\n]*\b(npm (?:ci|install)\b.*)/gm)].map(([, line = '']) => line),
+  )
+  expect(installs.length).toBeGreaterThan(1)
+  expect(installs.filter((line) => !line.startsWith('npm ci --ignore-scripts '))).toEqual([])
+})
+
+test('the bot looks after every folder with pinned modules', () => {
+  const { updates } = parse(read('.github/dependabot.yml')) as {
+    updates: ReadonlyArray<{
+      'package-ecosystem': string
+      directory?: string
+      directories?: readonly string[]
+    }>
+  }
+  const ofGo = updates.find((update) => update['package-ecosystem'] === 'gomod')?.directories
+  const modules = globSync('{scripts,test}/**/go.mod', { cwd: ROOT }).map(
+    (path) => `/${path.replace('/go.mod', '')}`,
+  )
+  expect([...(ofGo ?? [])].sort()).toEqual(modules.sort())
+  expect(updates.map((update) => update['package-ecosystem']).sort()).toEqual([
+    'docker',
+    'github-actions',
+    'gomod',
+    'helm',
+    'npm',
+  ])
+})
+
+test('a release is refused whose tag is not the version, or that the changelog does not know', () => {
+  expect(() => release('check', 'v99.0.0')).toThrow(/the tag v99\.0\.0 is not v/)
+  const isKnown = new RegExp(`^## \\[?${version}`, 'm').test(read('CHANGELOG.md'))
+  if (isKnown) expect(release('check', `v${version}`)).toBe('')
+  else expect(() => release('check', `v${version}`)).toThrow(/CHANGELOG\.md has no section of/)
+})
+
+test.each([
+  [['chart', 'punctual', `sha256:${'a'.repeat(64)}`, '/nowhere'], /is no repository/],
+  [['chart', 'ghcr.io/acme/punctual', 'latest', '/nowhere'], /the digest latest is none/],
+  [['publish'], /usage: /],
+])('%j is refused', (given, text) => {
+  expect(() => release(...given)).toThrow(text)
+})
