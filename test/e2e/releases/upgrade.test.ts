@@ -8,7 +8,15 @@ import { openKindCluster, RELEASE_NAMESPACE } from '../../support/cluster/kind-c
 import type { AnyObject } from '../../support/cluster/kubernetes-api.ts'
 import { until } from '../../support/until.ts'
 import { installReleaseBefore } from '../support/release-before.ts'
-import { CHART, firstToken, helm, RELEASE, removeEverything, restoreRelease } from '../support/release.ts'
+import {
+  apiAnswers,
+  CHART,
+  firstToken,
+  helm,
+  RELEASE,
+  removeEverything,
+  restoreRelease,
+} from '../support/release.ts'
 import { pushMany, startPushing } from '../support/pushes.ts'
 
 const MINUTE_MS = 60_000
@@ -25,7 +33,9 @@ beforeAll(async () => {
   await removeEverything(access.kubeconfig)
   await installReleaseBefore(access.kubeconfig)
   await cluster.close()
-  cluster = openKindCluster({ ...access, token: await firstToken(access.kubeconfig) })
+  const token = await firstToken(access.kubeconfig)
+  cluster = openKindCluster({ ...access, token })
+  await apiAnswers({ ...access, token })
 })
 afterAll(async () => {
   await restoreRelease(access)
