@@ -44,7 +44,7 @@ async function apply(specs: Specs): Promise<void> {
 async function applyInForce(specs: Specs): Promise<void> {
   await apply(specs)
   const crons = Object.keys(specs).map((name) => `hc/${name}`)
-  await inNamespace('wait', ...crons, '--for=condition=Ready', '--timeout=30s')
+  await cluster.ready(...crons)
 }
 
 const resource = (name: string) => cluster.kubernetes.send('GET', `${PATH}/${name}`)

@@ -34,13 +34,7 @@ test('a job pushed by curl through the Service arrives, and kubectl shows its qu
 
   const { metadata } = await cluster.queueResource('by-curl')
   const inNamespace = ['--namespace', RELEASE_NAMESPACE]
-  await cluster.kubectl(
-    ...inNamespace,
-    'wait',
-    `hq/${metadata.name}`,
-    '--for=condition=Ready',
-    '--timeout=60s',
-  )
+  await cluster.ready(`hq/${metadata.name}`)
   // Counts are written once in a while, not with the condition.
   await expect
     .poll(() => cluster.kubectl(...inNamespace, 'get', 'hq', metadata.name), { timeout: 60_000 })

@@ -123,14 +123,7 @@ test('a release that is installed after is a new one', async () => {
   expect(statuses).not.toContain(401)
   expect((await api.queues()).queues.map(({ name }) => name)).toEqual(['new'])
   const { metadata } = await cluster.queueResource('new')
-  const inNamespace = ['--namespace', RELEASE_NAMESPACE]
-  await cluster.kubectl(
-    ...inNamespace,
-    'wait',
-    `hq/${metadata.name}`,
-    '--for=condition=Ready',
-    '--timeout=30s',
-  )
+  await cluster.ready(`hq/${metadata.name}`)
   // As it would say if it took the empty Redis for one that was lost.
   const lost = 'jsonpath={.items[*].status.conditions[?(@.type=="JobsLost")].reason}'
   expect(await cluster.kubectl('get', 'hq', '--all-namespaces', '--output', lost)).toBe('')

@@ -21,7 +21,7 @@ async function applyCron(name: string): Promise<void> {
   const cron = { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpCron', metadata: { name } }
   const spec = { cronExpression: YEARLY, url: cluster.target.url(name) }
   await cluster.kubernetes.apply(JSON.stringify({ ...cron, spec }), { namespace: RELEASE_NAMESPACE })
-  await inNamespace('wait', `hc/${name}`, '--for=condition=Ready', '--timeout=30s')
+  await cluster.ready(`hc/${name}`)
 }
 
 async function uninstalled(): Promise<void> {
@@ -68,7 +68,7 @@ test('an uninstall keeps definitions, queues and jobs, and the next install goes
   await cluster.punctual.ended(underWay, RESCUE_TIMEOUT_MS)
   expect((await cluster.target.report('under-way')).arrivals).toBeLessThanOrEqual(2)
 
-  await inNamespace('wait', 'hc/outliving', '--for=condition=Ready', '--timeout=30s')
+  await cluster.ready('hc/outliving')
   expect(await finalizers()).toContain('punctual.dev/cron')
   await cluster.applyQueue('outliving', { active: true, maxParallelism: 2 })
   await cluster.punctual.ended(job.job_id, ARRIVAL_TIMEOUT_MS)

@@ -13,6 +13,7 @@ import { until } from '../until.ts'
 
 const COMMAND_TIMEOUT_MS = 120_000
 const IN_FORCE_TIMEOUT_MS = 15_000
+const READY_TIMEOUT_SECONDS = 60
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
 /** Where the chart is installed; the first token belongs to the team of this name. */
@@ -46,6 +47,8 @@ export interface KindCluster {
   kubectl(...given: string[]): Promise<string>
   /** The HttpQueue of a queue of the first token's team; one created for a push has another name and appears later. */
   queueResource(queueName: string): Promise<AnyObject>
+  /** Waits until resources of the release's namespace are ready, such as `hq/emails`. */
+  ready(...resources: string[]): Promise<void>
   /** Creates or changes an HttpQueue and waits until it is applied. */
   applyQueue(name: string, spec: object): Promise<void>
   /** Executor pods: desired and ready. */
@@ -56,11 +59,16 @@ export interface KindCluster {
 export function openKindCluster(access: Omit<KindAccess, 'firstStatuses' | 'firstJobSeconds'>): KindCluster {
   const kubernetes = openKubernetesApi(access.cluster)
   const queues = `/apis/punctual.dev/v1alpha1/namespaces/${RELEASE_NAMESPACE}/httpqueues`
+  const kubectl = (...given: string[]) => runCommand('kubectl', ['--kubeconfig', access.kubeconfig, ...given])
   return {
     kubernetes,
     punctual: createApiClient(access.apiUrl, access.token),
     target: targetBehind(kubernetes),
-    kubectl: (...given) => runCommand('kubectl', ['--kubeconfig', access.kubeconfig, ...given]),
+    kubectl,
+    ready: async (...resources) => {
+      const patience = ['--for=condition=Ready', `--timeout=${READY_TIMEOUT_SECONDS}s`]
+      await kubectl('--namespace', RELEASE_NAMESPACE, 'wait', ...resources, ...patience)
+    },
     queueResource: (queueName) =>
       until(`${queueName} is a resource`, async () => {
         const { items } = (await kubernetes.send('GET', queues)) as unknown as { items: AnyObject[] }
