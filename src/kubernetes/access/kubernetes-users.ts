@@ -35,6 +35,12 @@ const STORE_AWAY: Admission = {
   reason: 'The job store is unavailable, try again',
   retryAfterMs: 1_000,
 }
+/** By a fault that is neither Redis' nor the API server's, such as a right that our user of Redis lacks. */
+const UNCHECKED: Admission = {
+  kind: 'unavailable',
+  reason: 'Users cannot be checked at present, try again',
+  retryAfterMs: null,
+}
 const LOG_PAUSE_MS = 60_000
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
@@ -185,9 +191,10 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     const nowMs = clock.monotonicMs()
     if (nowMs >= this.#logAgainAtMs) {
       this.#logAgainAtMs = nowMs + LOG_PAUSE_MS
-      logger.warn('Users cannot be checked by the Kubernetes API', { reason: reasonOf(error) })
+      logger.warn('Users of the cluster cannot be checked', { reason: reasonOf(error) })
     }
-    const retryAfterMs = error instanceof ResourceApiError ? error.retryAfterMs : null
-    return { kind: 'unavailable', reason: 'The Kubernetes API is unavailable, try again', retryAfterMs }
+    if (!(error instanceof ResourceApiError)) return UNCHECKED
+    const reason = 'The Kubernetes API is unavailable, try again'
+    return { kind: 'unavailable', reason, retryAfterMs: error.retryAfterMs }
   }
 }

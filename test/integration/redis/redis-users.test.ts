@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
 import { SHARD_TAGS } from '../../../src/redis/layout/shard-tags.ts'
+import { createNamespaceClaims } from '../../../src/redis/namespaces/namespace-claims.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { openEngine } from '../../support/engine/engine.ts'
@@ -211,6 +212,15 @@ test('a role with the user of another says in one line what it lacks', async () 
   await here.redis.client.call('ACL', 'LOG', 'RESET')
 })
 
+test('an API notes whose the data of a team is, and changes no such note', async () => {
+  const { engine, close } = await openEngine(urlOf('api'))
+  const claims = createNamespaceClaims(engine)
+  expect(await claims.claim('shop', 'uid-1')).toBe('uid-1')
+  expect(await claims.claim('shop', 'uid-2')).toBe('uid-1')
+  close()
+  expect(await denials()).toBe('[]')
+})
+
 test('a controller writes its settings, and the doctor looks', async () => {
   const engine = await openEngine(urlOf('controller'))
   const box = new SecretBox(createSecretKey(randomBytes(32)))
@@ -273,6 +283,10 @@ describe.each(Object.keys(USERS) as Role[])('the user of the %s', (role) => {
         string[],
       ],
     ]),
+    [['HGETALL', 'punctual:namespaces'], PEOPLE],
+    [['HSETNX', 'punctual:namespaces', 'noted', '0 uid'], PEOPLE],
+    [['HSET', 'punctual:namespaces', 'changed', '0 uid'], LEADER],
+    [['HDEL', 'punctual:namespaces', 'none'], LEADER],
     [['HGETALL', 'punctual:{punctual:tokens}:teams'], LEADER],
     [['HGETALL', `punctual:{h${'a'.repeat(39)}-xy}:session`], PEOPLE],
     [['HDEL', `punctual:{${'a'.repeat(43)}}:code`, 'none'], PEOPLE],

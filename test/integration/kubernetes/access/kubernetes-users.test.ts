@@ -139,6 +139,17 @@ describe('a user', () => {
     expect(logged).toEqual([])
   })
 
+  test('is not said to be unknown to the Kubernetes API when our user of Redis may not note namespaces', async () => {
+    server.reviews.users.set(jwt(), ANN)
+    server.reviews.grants.add('ann shop get httpqueues/jobs')
+    const claim = () => Promise.reject(new Error('NOPERM no permissions to access a key'))
+    expect(await openUsers({ claims: { claim } }).admit(jwt(), VISIT)).toMatchObject({
+      kind: 'unavailable',
+      reason: 'Users cannot be checked at present, try again',
+    })
+    expect(logged).toHaveLength(1)
+  })
+
   test('needs a token for the audience that is asked for', async () => {
     const audience = 'https://punctual.example'
     server.reviews.users.set(jwt(), ANN)
