@@ -181,9 +181,10 @@ export class ResourceCronEditor implements CronEditor {
     if (found === null || found.metadata.deletionTimestamp !== undefined) return null
     refuseApplied(found, isReadOnly)
     const checked = (object: HttpCron): void => check?.(settingsInForce(cron, object))
+    // Under a lock, as a secret header that stands or is kept must not meet a URL that another edit gives meanwhile.
+    const mayMoveSecrets = change.url !== undefined || change.headers !== undefined
     const { spec } = await writeChecked(found, {
-      // Another URL is written under a lock: headers may be added meanwhile that must not go there.
-      check: check === undefined && change.url === undefined ? undefined : checked,
+      check: check === undefined && !mayMoveSecrets ? undefined : checked,
       write: (object, lock) => {
         const kept = withKeptHeaders(change, settingsOfCronSpec(name, object.spec))
         return writer.patchSpec(refOf(object), { ...specOfCronSettings(kept) }, lock)

@@ -89,9 +89,11 @@ export function createMemoryKind<T extends KubeObject>(options: {
         if (objects.has(keyOf(metadata))) throw new ResourceApiError('conflict', 'it exists')
         return put(keyOf(metadata), spec, metadata)
       }),
-    patchSpec: (target, spec) =>
+    patchSpec: (target, spec, lock) =>
       effect(`spec ${keyOf(target)}`, () => {
-        known(target)
+        const { metadata } = known(target)
+        if (lock !== null && metadata.resourceVersion !== lock)
+          throw new ResourceApiError('conflict', 'the object has been modified')
         return put(keyOf(target), spec)
       }),
     applyStatus: (target, status) =>

@@ -27,7 +27,11 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
   const clock = createFakeClock()
   const kind = createMemoryKind<HttpCron>({ kind: 'HttpCron', indexes: {}, defaults: CRON_DEFAULTS })
   const inEngine = new Map<string, Cron>()
-  const state = { isAway: false, isFull: false, applied: [] as string[] }
+  const state = {
+    ...{ isAway: false, isFull: false, applied: [] as string[] },
+    /** What somebody else does just before the next patch. */
+    beforePatch: () => {},
+  }
   const faults: ResourceApiError[] = []
   const guarded =
     <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
@@ -60,7 +64,10 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
     writer: {
       read: writer.read,
       create: guarded(writer.create),
-      patchSpec: guarded(writer.patchSpec),
+      patchSpec: (...given) => {
+        state.beforePatch()
+        return guarded(writer.patchSpec)(...given)
+      },
       remove: guarded(writer.remove),
     },
     isWatched: (namespace) => namespace === 'shop',
@@ -252,6 +259,24 @@ describe('an edit', () => {
     putInForce(NAME, { ...NEW, timeoutSeconds: 30, isActive: false, queue: 'mail' })
     await clock.advance(100)
     expect(await edit).toMatchObject({ settings: { isActive: false, queue: 'mail' } })
+  })
+
+  it('that keeps a secret header gives it to no URL that another edit sets meanwhile', async () => {
+    const { clock, kind, editor, state } = withCron()
+    const stored = { displayName: 'Daily mail', cronExpression: '* * * * *' }
+    const header = (value: string) => [{ name: 'Authorization', value }]
+    kind.put(`shop/${NAME}`, { ...stored, url: NEW.url, headers: header('Bearer of-ours') })
+    state.beforePatch = () => {
+      state.beforePatch = () => {}
+      kind.put(`shop/${NAME}`, { ...stored, url: 'https://other.test/', headers: header('Bearer of-theirs') })
+    }
+    const edit = editor.edit('shop', 7, { headers: { Authorization: '(hidden)', 'X-A': '1' } })
+    await clock.advance(2_100)
+    await edit
+    expect(kind.get(`shop/${NAME}`)?.spec).toMatchObject({
+      url: 'https://other.test/',
+      headers: [...header('Bearer of-theirs'), { name: 'X-A', value: '1' }],
+    })
   })
 
   it.each([
