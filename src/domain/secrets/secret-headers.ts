@@ -20,8 +20,8 @@ export function isSecretHeader(name: string): boolean {
 const SCRUBBED_CHARACTERS_MIN = 8
 
 /**
- * The texts of secret headers that a target could repeat in its answer: the values, and what stands behind a scheme as in
- * `Bearer …`. The longest first, so that none is replaced in part.
+ * The texts of secret headers that a target could repeat in its answer, as they are or within a JSON string. The longest
+ * first, so that none is replaced in part.
  * @param hidden names of others that are secret, in lower case
  */
 export function secretTextsOf(
@@ -30,10 +30,17 @@ export function secretTextsOf(
 ): readonly string[] {
   const texts = headers
     .filter(([name]) => isSecretHeader(name) || hidden.has(name.toLowerCase()))
-    .flatMap(([, value]) => [value, ...value.split(/[ ;,]+/).slice(1)])
+    .flatMap(([name, value]) => [value, ...partsOf(name, value)])
+    .flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
   return [...new Set(texts)]
     .filter((text) => text.length >= SCRUBBED_CHARACTERS_MIN)
     .toSorted((a, b) => b.length - a.length)
+}
+
+/** Of a cookie each pair and its value; of any other header what stands behind a scheme, as in `Bearer …`. */
+function partsOf(name: string, value: string): readonly string[] {
+  if (!/cookie2?$/i.test(name)) return value.split(/[ ;,]+/).slice(1)
+  return value.split(/[ ;,]+/).flatMap((pair) => [pair, pair.slice(pair.indexOf('=') + 1)])
 }
 
 /** A text of an answer without these texts; where it is cut, also without the beginning of one that the cut has parted. */

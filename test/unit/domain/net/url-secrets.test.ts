@@ -71,19 +71,29 @@ test.each([
   ...['Webhook-Signature', 'Sec-WebSocket-Key', 'Surrogate-Key'],
 ])('%s is none', (name) => expect(isSecretHeader(name)).toBe(false))
 
-test('the texts of secret headers are their values and what stands behind a scheme, the longest first', () => {
+test('the texts of secret headers are their values, what stands behind a scheme, and cookies, the longest first', () => {
   expect(
     secretTextsOf(
       [
         ['Authorization', 'Bearer abcdefgh1234'],
         ['Accept', 'application/json'],
-        ['Cookie', 'a=11111111; b=2'],
+        ['Cookie', 'session=abcdefgh5678; b=2'],
+        ['X-Quoted-Token', 'a"b"c\\d"e'],
         ['X-Token', 'short'],
         ['X-Partner', 'of a Secret'],
       ],
       new Set(['x-partner']),
     ),
-  ).toEqual(['Bearer abcdefgh1234', 'a=11111111; b=2', 'abcdefgh1234', 'of a Secret'])
+  ).toEqual([
+    'session=abcdefgh5678; b=2',
+    'session=abcdefgh5678',
+    'Bearer abcdefgh1234',
+    String.raw`a\"b\"c\\d\"e`,
+    'abcdefgh1234',
+    'abcdefgh5678',
+    'of a Secret',
+    String.raw`a"b"c\d"e`,
+  ])
 })
 
 describe('a text without secrets', () => {
