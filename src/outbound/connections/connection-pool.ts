@@ -46,6 +46,8 @@ export interface Connection {
   readonly awaitAnswer: () => void
   /** The socket failed, which undici takes for the end of a body without a length. */
   broken: boolean
+  /** Generation of the egress guard that has judged it for reuse; null = none yet. */
+  judgedGeneration: number | null
   /** Its socket still counts. */
   holdsSocket: boolean
   /** Among all idle connections; null while in use. */
@@ -118,6 +120,7 @@ export class ConnectionPool {
       openedAtMs: this.#clock.monotonicMs(),
       awaitAnswer: passOverInterim(socket),
       broken: false,
+      judgedGeneration: null,
       holdsSocket: true,
       idleLink: null,
     }

@@ -103,6 +103,11 @@ export class EgressGuard implements EgressPolicy, EgressBounds {
     }
   }
 
+  /** Grows when the addresses of our own parts change: what was allowed before may be closed since. */
+  get generation(): number {
+    return this.#own.generation
+  }
+
   refusalOf(url: URL, settings: TeamSettings): 'blocked' | null {
     const { origin } = url
     let last = this.#lastOrigins.get(settings)

@@ -118,9 +118,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#openConnection()
   }
 
-  /** Where our own parts are may have changed since the connection was opened. */
-  #mayReach({ socket }: Connection): boolean {
-    return this.#parts.egress.allowsAddresses(this.#url, [socket.remoteAddress ?? ''], this.#call.settings)
+  /** Where our own parts are may have changed since the connection was judged. */
+  #mayReach(connection: Connection): boolean {
+    const { egress } = this.#parts
+    const { generation } = egress
+    if (connection.judgedGeneration === generation) return true
+    const addresses = [connection.socket.remoteAddress ?? '']
+    if (!egress.allowsAddresses(this.#url, addresses, this.#call.settings)) return false
+    connection.judgedGeneration = generation
+    return true
   }
 
   abort(): void {

@@ -145,8 +145,12 @@ describe('connections', () => {
 
   test('to an address that has become our own are not reused', async () => {
     let generation = 0
+    let looks = 0
     const own = {
-      has: () => generation > 0,
+      has: () => {
+        looks += 1
+        return generation > 0
+      },
       get generation() {
         return generation
       },
@@ -160,6 +164,10 @@ describe('connections', () => {
     const name = `http://moving.example:${port}/`
     expect(await moving.call(url)).toMatchObject({ kind: 'answered' })
     expect(await moving.call(url)).toMatchObject({ kind: 'answered' })
+    const looked = looks
+    expect(await moving.call(url)).toMatchObject({ kind: 'answered' })
+    // A connection is judged once for all calls until something of ours moves.
+    expect(looks).toBe(looked)
     expect(await named.call(name)).toMatchObject({ kind: 'answered' })
     expect(connections()).toBe(2)
     generation += 1
