@@ -135,7 +135,7 @@ export class ApiServer {
   #closeNow(graceMs: number): Promise<void> {
     const server = this.#server
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(graceMs, () => server.closeAllConnections())
+      const cancel = this.#clock.after(graceMs, () => this.#connections.closeAll())
       server.close(() => {
         cancel()
         resolve()

@@ -24,21 +24,27 @@ export interface ConnectionLimits {
 
 /**
  * Bounds the connections of a server, so that one client that holds many does not keep the others out. Owns what is known
- * of each connection, and one timer while the server is crowded. Then every answer closes its connection and idle ones
- * are closed; above the maximum a new one is refused.
+ * of each connection, from before its TLS handshake, and one timer while the server is crowded. Then every answer closes
+ * its connection and idle ones are closed; above the maximum a new one is refused.
  */
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits
+  /** By the socket that requests come by: with TLS, the encrypted one until the handshake is done. */
   readonly #connections = new Map<Socket, Connection>()
+  /** Those before their TLS handshake, by their addresses: Node does not say which socket a decrypting one stands on. */
+  readonly #encrypted = new Map<string, Socket>()
   readonly #unanswered = new Set<ServerResponse>()
   #isChecking = false
 
   constructor(server: Server, limits: ConnectionLimits) {
     this.#limits = limits
     server.maxConnections = limits.max
-    // Requests come by the socket that decrypts; a connection without a handshake counts for the maximum alone.
-    const event = 'setSecureContext' in server ? 'secureConnection' : 'connection'
-    server.on(event, (socket: Socket) => this.#onConnection(socket))
+    const isTls = 'setSecureContext' in server
+    server.on('connection', (socket: Socket) => {
+      this.#onConnection(socket)
+      if (isTls) this.#awaitHandshake(socket)
+    })
+    server.on('secureConnection', (socket: Socket) => this.#onHandshake(socket))
     server.on('drop', refusalLogger(limits))
   }
 
@@ -62,9 +68,19 @@ export class ConnectionLimiter {
     if (this.#isCrowded()) response.setHeader('Connection', 'close')
   }
 
-  /** Whether raw bytes may be written to the socket: no answer has started, or it went out whole. */
+  /** Closes all connections, those before their TLS handshake as well, which the server itself does not know. */
+  closeAll(): void {
+    for (const socket of this.#connections.keys()) socket.destroy()
+  }
+
+  /**
+   * Whether raw bytes may be written to the socket: no answer has started, or it went out whole. Not if its handshake
+   * failed: nobody could read them.
+   */
   isBetweenAnswers(socket: Socket): boolean {
-    const { lastRequest = null, lastResponse = null } = this.#connections.get(socket) ?? {}
+    const connection = this.#connections.get(socket)
+    if (connection === undefined) return false
+    const { lastRequest, lastResponse } = connection
     if (lastRequest === null || lastResponse === null || !lastResponse.headersSent) return true
     return lastResponse.writableFinished && lastRequest.complete
   }
@@ -73,9 +89,29 @@ export class ConnectionLimiter {
     return this.#connections.size > this.#limits.max * CROWDED_SHARE
   }
 
-  #onConnection(socket: Socket): void {
+  #add(socket: Socket): void {
     this.#connections.set(socket, { unanswered: 0, idleChecks: 0, lastRequest: null, lastResponse: null })
     socket.once('close', () => this.#connections.delete(socket))
+  }
+
+  #awaitHandshake(socket: Socket): void {
+    const addresses = addressesOf(socket)
+    this.#encrypted.set(addresses, socket)
+    socket.once('close', () => {
+      if (this.#encrypted.get(addresses) === socket) this.#encrypted.delete(addresses)
+    })
+  }
+
+  #onHandshake(socket: Socket): void {
+    const addresses = addressesOf(socket)
+    const encrypted = this.#encrypted.get(addresses)
+    this.#encrypted.delete(addresses)
+    if (encrypted !== undefined) this.#connections.delete(encrypted)
+    this.#add(socket)
+  }
+
+  #onConnection(socket: Socket): void {
+    this.#add(socket)
     if (this.#isChecking || !this.#isCrowded()) return
     for (const connection of this.#connections.values()) connection.idleChecks = 0
     this.#scheduleCheck()
@@ -94,6 +130,11 @@ export class ConnectionLimiter {
     this.#isChecking = false
     if (this.#isCrowded()) this.#scheduleCheck()
   }
+}
+
+/** Unique among open connections. */
+function addressesOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 }
 
 /** Logs the first refused connection at once, then a count at most once a minute. */

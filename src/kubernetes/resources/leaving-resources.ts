@@ -4,7 +4,7 @@ import type { KubeObject } from '../../ports/kubernetes.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { CRON_FINALIZER, holdsFinalizer, QUEUE_FINALIZER } from '../../resources/finalizers.ts'
 import { ignoreNotFound, isFault } from '../client/api-errors.ts'
-import type { ResourceKind } from '../client/resource-path.ts'
+import { collectionPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 import { listObjects } from '../informer/reflector-list.ts'
 import { NAMESPACES } from '../informer/selected-namespaces.ts'
@@ -20,6 +20,8 @@ const FINALIZED: ReadonlyArray<{ readonly kind: ResourceKind; readonly finalizer
 const POLL_MS = 1_000
 /** Longer than the controller takes to make resources of queues that pushes have made: then no more come. */
 const QUIET_MS = 5_000
+/** How long only one namespace is looked at: it may cease to be served, and its resources are not waited for then. */
+const RELIST_MS = 30_000
 const TRIES_MAX = 5
 
 export interface LeavingOptions {
@@ -43,9 +45,10 @@ export interface RemovalOptions extends LeavingOptions {
 /** Takes our finalizers off, so that resources can be deleted while no controller runs. @returns of how many */
 export async function releaseResources(options: LeavingOptions): Promise<number> {
   let released = 0
+  const selected = await selectedNamespaces(options)
   for (const { kind, finalizer } of FINALIZED) {
     const writer = new ApiResourceWriter({ ...options, kind, fieldManager: 'punctual-controller' })
-    for (const object of await listAll(options, kind)) {
+    for (const object of await listAll(options, kind, selected)) {
       if (!holdsFinalizer(object, finalizer)) continue
       await release(writer, object, finalizer)
       released += 1
@@ -75,35 +78,68 @@ export async function removeResources(options: RemovalOptions): Promise<number> 
   const { clock, untilMs, hasController } = options
   const seen = new Set<string>()
   const canGo = await hasController()
-  let quietSinceMs: number | null = null
-  for (;;) {
-    const left = await deleteAll(options, seen, canGo)
-    const nowMs = clock.monotonicMs()
-    if (left > 0) quietSinceMs = null
-    else quietSinceMs ??= nowMs
-    if (quietSinceMs !== null && nowMs - quietSinceMs >= QUIET_MS) return seen.size
-    if (nowMs >= untilMs) {
-      const text = `${left} resources are not gone yet: does a controller run, and can it reach Redis?`
+  for (let isQuiet = false; ;) {
+    const { count, last } = await deleteAll(options, seen, canGo)
+    if (last === null && isQuiet) return seen.size
+    isQuiet = last === null
+    if (last === null) await pause(clock, QUIET_MS)
+    else if (clock.monotonicMs() < untilMs) await untilEmpty(options, last, seen)
+    else {
+      const text = `${count} resources are not gone yet: does a controller run, and can it reach Redis?`
       throw new ResourceApiError('unavailable', text)
     }
-    await pause(clock, POLL_MS)
   }
 }
 
-/** @param seen uids of those that were asked to go; @returns how many are left */
-async function deleteAll(options: LeavingOptions, seen: Set<string>, canGo: boolean): Promise<number> {
-  let left = 0
+interface Place {
+  readonly kind: ResourceKind
+  readonly namespace: string
+}
+
+interface Left {
+  readonly count: number
+  /** Where the last one is; null = there is none. */
+  readonly last: Place | null
+}
+
+/** @param seen uids of those that were asked to go */
+async function deleteAll(options: LeavingOptions, seen: Set<string>, canGo: boolean): Promise<Left> {
+  let count = 0
+  let last: Place | null = null
+  const selected = await selectedNamespaces(options)
   for (const { kind, finalizer } of FINALIZED) {
     const writer = new ApiResourceWriter({ ...options, kind, fieldManager: 'punctual-controller' })
-    for (const object of await listAll(options, kind)) {
-      left += 1
+    for (const object of await listAll(options, kind, selected)) {
+      count += 1
+      last = { kind, namespace: object.metadata.namespace }
       if (seen.has(object.metadata.uid)) continue
       if (!canGo && holdsFinalizer(object, finalizer)) throw needsController(object)
       await writer.remove(refOf(object))
       seen.add(object.metadata.uid)
     }
   }
-  return left
+  return { count, last }
+}
+
+/**
+ * Waits where the last ones are, which mostly go last, for listing a large cluster every second would burden its API
+ * server. Ends early where one is found that was not asked to go, and when all is to be listed anew.
+ */
+async function untilEmpty(
+  { transport, clock, untilMs }: RemovalOptions,
+  { kind, namespace }: Place,
+  seen: ReadonlySet<string>,
+): Promise<void> {
+  const endMs = Math.min(untilMs, clock.monotonicMs() + RELIST_MS)
+  const first = { method: 'GET', path: collectionPath(kind, namespace), query: { limit: 1 } } as const
+  do {
+    await pause(clock, POLL_MS)
+    const found = await ignoreNotFound(
+      transport.request<{ readonly items: readonly KubeObject[] | null }>(first),
+    )
+    const uid = found?.items?.[0]?.metadata.uid
+    if (uid === undefined || !seen.has(uid)) return
+  } while (clock.monotonicMs() < endMs)
 }
 
 function needsController({ kind, metadata: { namespace, name } }: KubeObject): ResourceApiError {
@@ -111,9 +147,11 @@ function needsController({ kind, metadata: { namespace, name } }: KubeObject): R
   return new ResourceApiError('unavailable', text)
 }
 
-async function listAll(options: LeavingOptions, kind: ResourceKind) {
-  const { transport, namespaces } = options
-  const selected = await selectedNamespaces(options)
+async function listAll(
+  { transport, namespaces }: LeavingOptions,
+  kind: ResourceKind,
+  selected: ReadonlySet<string> | null,
+) {
   const objects: KubeObject[] = []
   for (const namespace of namespaces ?? [null]) {
     const listed = await ignoreNotFound(

@@ -1,4 +1,4 @@
-import { reasonOf } from '../../domain/errors.ts'
+import { reasonOf, StartupError } from '../../domain/errors.ts'
 import { isLoopback, parseIpAddress, type IpAddress } from '../../domain/net/ip-address.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 
@@ -21,6 +21,10 @@ interface OwnAddressOptions {
   readonly sources: readonly AddressSource[]
   readonly clock: Clock
   readonly logger: Logger
+  /** How long the start waits for sources that fail. */
+  readonly startMsMax: number
+  /** Whether a source that fails so has no right to its answer: waiting does not help. */
+  readonly isRefusal: (error: unknown) => boolean
 }
 
 const LOOK_EVERY_MS = 5_000
@@ -40,7 +44,8 @@ const LOOK_MS_MAX = 5_000
 export class OwnAddresses implements ClosedAddresses {
   readonly #options: OwnAddressOptions
   readonly #found = new Map<AddressSource, readonly IpAddress[]>()
-  readonly #failing = new Set<AddressSource>()
+  /** Why each that failed last did. */
+  readonly #failing = new Map<AddressSource, string>()
   /** Resolved when every source has answered once. */
   readonly #complete = Promise.withResolvers<void>()
   #closed = { 4: new Set<bigint>(), 6: new Set<bigint>() }
@@ -60,10 +65,15 @@ export class OwnAddresses implements ClosedAddresses {
     return this.#closed[family].has(value)
   }
 
-  /** Resolves once every source has answered, so that nothing of ours is open before; or when it is stopped. */
+  /**
+   * Resolves once every source has answered, so that nothing of ours is open before; or when it is stopped.
+   * @throws StartupError when one has not answered in time; what a source fails with that refuses
+   */
   async start(): Promise<void> {
+    const { clock, startMsMax } = this.#options
+    const cancel = clock.after(startMsMax, () => this.#complete.reject(this.#lateStart()))
     void this.#look()
-    await this.#complete.promise
+    await this.#complete.promise.finally(cancel)
   }
 
   stop(): void {
@@ -74,6 +84,15 @@ export class OwnAddresses implements ClosedAddresses {
 
   #isComplete(): boolean {
     return this.#options.sources.every((source) => this.#found.has(source))
+  }
+
+  #lateStart(): StartupError {
+    const { sources, startMsMax } = this.#options
+    const late = sources.filter((source) => !this.#found.has(source))
+    const reasons = late.map((source) => `${source.name}: ${this.#failing.get(source) ?? 'no answer'}`)
+    return new StartupError(
+      `Our own addresses, which no job may call, were not found within ${startMsMax / 1000} s (${reasons.join('; ')}). Check that Redis and DNS answer, and start the role again.`,
+    )
   }
 
   async #look(): Promise<void> {
@@ -95,11 +114,13 @@ export class OwnAddresses implements ClosedAddresses {
       this.#failing.delete(source)
     } catch (error) {
       const log = this.#failing.has(source) ? 'debug' : 'warn'
-      this.#failing.add(source)
+      const reason = reasonOf(error)
+      this.#failing.set(source, reason)
       this.#options.logger[log]('Own addresses cannot be found; those found last stay closed to jobs', {
         of: source.name,
-        reason: reasonOf(error),
+        reason,
       })
+      if (this.#options.isRefusal(error)) this.#complete.reject(error)
     }
   }
 

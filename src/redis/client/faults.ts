@@ -1,4 +1,4 @@
-import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
+import { reasonOf, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 
 /** Error replies of a Redis that may answer later. */
 const PASSING_REPLIES = [
@@ -53,6 +53,11 @@ export function asStoreFault(error: unknown): unknown {
   // The client speaks of its own options then.
   const reason = message.startsWith(CONNECTION_LOST) ? 'The connection was lost.' : message
   return isPassing ? new StoreUnavailableError(`Redis is not available: ${reason}`, { cause: error }) : error
+}
+
+/** Whether Redis has refused a command because its user has no right to it: waiting does not help. */
+export function lacksRight(error: unknown): boolean {
+  return reasonOf(error).startsWith('NOPERM')
 }
 
 /**

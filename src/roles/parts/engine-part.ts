@@ -4,6 +4,7 @@ import { EgressGuard, type EgressSettings } from '../../outbound/egress/egress-g
 import { OwnAddresses } from '../../outbound/egress/own-addresses.ts'
 import type { EgressBounds, EgressPolicy } from '../../ports/http-caller.ts'
 import { RoleEndedError } from '../../domain/errors.ts'
+import { lacksRight } from '../../redis/client/faults.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { CompiledWindows } from '../../redis/control/compiled-windows.ts'
 import { InstallationWatch } from '../../redis/installation/installation-watch.ts'
@@ -13,6 +14,7 @@ import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import { ownHostsOf } from '../startup/own-hosts.ts'
 import { denyOwnRedis, RedisAddresses } from '../startup/own-redis.ts'
+import { REDIS_WAIT_MS } from '../startup/redis-wait.ts'
 import { openStore, type RedisAccess, type Store, type StoreRole, type StoreSettings } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
@@ -119,6 +121,8 @@ export async function openEgress(
     ],
     clock: systemClock,
     logger,
+    startMsMax: REDIS_WAIT_MS,
+    isRefusal: lacksRight,
   })
   lifecycle.onStop('own addresses', () => own.stop())
   await own.start()

@@ -8,6 +8,7 @@ import type { LeaderEpochs } from '../../ports/settings.ts'
 import type { ChannelHealthReader } from '../../ports/notifications.ts'
 import type { TeamStats } from '../../ports/quotas.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
+import { lacksRight } from '../../redis/client/faults.ts'
 import { createBacklogReader } from '../../redis/queues/backlog-reader.ts'
 import { createCronStats } from '../../redis/crons/cron-stats.ts'
 import { createLeaderEpochs } from '../../redis/control/leader-epochs.ts'
@@ -127,7 +128,7 @@ function lazyEngine(listeners: Set<(shard: number) => void>, current: () => Lazy
 /** Whether Redis answered and refused: waiting alone does not help. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof StoreUnreachableError) return error.isRefusal
-  return error instanceof StartupError || reasonOf(error).startsWith('NOPERM')
+  return error instanceof StartupError || lacksRight(error)
 }
 
 function unavailable(lastFailure: unknown): StoreUnavailableError {

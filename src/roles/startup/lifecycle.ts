@@ -1,6 +1,6 @@
 import { RoleEndedError, StartupError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { Logger } from '../../ports/runtime.ts'
-import { asStoreFault } from '../../redis/client/faults.ts'
+import { asStoreFault, lacksRight } from '../../redis/client/faults.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { heedStopSignals, type StopSignal } from './stop-signals.ts'
 
@@ -115,7 +115,7 @@ async function startUnlessStopped(starting: Promise<void>, signal: AbortSignal):
 /** Redis may fall silent or refuse at any read of a start; whoever started the role gets one line that says so. */
 function asStartFault(error: unknown): unknown {
   const isPlain = error instanceof Error && !('code' in error)
-  if (isPlain && error.message.startsWith('NOPERM'))
+  if (isPlain && lacksRight(error))
     return new StartupError(
       `Redis refuses what this role needs: ${error.message}. Give its user what docs/install.md gives to it ("Users of Redis").`,
       { cause: error },

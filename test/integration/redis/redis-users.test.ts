@@ -221,6 +221,24 @@ test('an API notes whose the data of a team is, and changes no such note', async
   expect(await denials()).toBe('[]')
 })
 
+test.each(['api', 'executor'] as const)(
+  'a user of the %s without a key to read ends its start',
+  async (role) => {
+    const rule = rules.find((line) => line.includes(`-${role} `)) ?? expect.fail()
+    const [, name = '', ...rights] = rule.replace(' %R~punctual:own-addresses', '').split(' ')
+    await here.redis.client.call('ACL', 'SETUSER', `${name}-before`, ...rights)
+    const program = runProgram([role], {
+      ...here.env,
+      PUNCTUAL_REDIS_URL: urlOf(role).replace(`${name}:`, `${name}-before:`),
+    })
+    expect(await program.exited).toEqual({ code: 2, signal: null })
+    expect(program.errorLines).toEqual([
+      expect.stringMatching(/^punctual: Redis refuses what this role needs: NOPERM .*"Users of Redis"/),
+    ])
+    await here.redis.client.call('ACL', 'LOG', 'RESET')
+  },
+)
+
 test('a controller writes its settings, and the doctor looks', async () => {
   const engine = await openEngine(urlOf('controller'))
   const box = new SecretBox(createSecretKey(randomBytes(32)))

@@ -1,13 +1,16 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { RequestListener, ServerResponse } from 'node:http'
-import { request } from 'node:https'
-import { connect as connectPlain } from 'node:net'
+import { createServer as createTlsServer, request } from 'node:https'
+import { connect as connectPlain, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect, type TLSSocket } from 'node:tls'
+import { connect, TLSSocket } from 'node:tls'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { ApiServer } from '../../../src/api/api-server.ts'
 import { CertificateFiles } from '../../../src/api/certificate-files.ts'
+import { clientErrorHandler } from '../../../src/api/client-errors.ts'
+import { ConnectionLimiter } from '../../../src/api/connection-limiter.ts'
 import { StartupError } from '../../../src/domain/errors.ts'
 import type { Logger } from '../../../src/ports/runtime.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
@@ -51,9 +54,9 @@ async function serve(
   const { port } = await server.listen(0, '127.0.0.1')
   return {
     port,
-    stop: () => {
+    stop: (graceMs = 0) => {
       files.stop()
-      return server.close(0)
+      return server.close(graceMs)
     },
   }
 }
@@ -147,6 +150,52 @@ test('a request without encryption gets no answer, and harms nobody', async () =
   })
   expect(body).toBe('here')
   await stop()
+})
+
+/** A connection that never comes to a TLS handshake. */
+async function openSilent(port: number) {
+  const socket = connectPlain({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.on('error', () => undefined)
+  socket.resume()
+  await once(socket, 'connect')
+  return socket
+}
+
+test('connections before the handshake end with the grace', async () => {
+  const { stop, port } = await serve()
+  const silent = await Promise.all([openSilent(port), openSilent(port)])
+  // The server accepts in order: these are there before.
+  await nameAt(port, first.cert)
+  const ended = Promise.all(silent.map((socket) => once(socket, 'close')))
+  let isStopped = false
+  const stopped = stop(1_000).then(() => (isStopped = true))
+  await clock.advance(999)
+  expect(isStopped).toBe(false)
+  await clock.advance(1)
+  await stopped
+  for (const socket of silent) socket.end()
+  await ended
+})
+
+test('connections that never come to a handshake keep nobody out', async () => {
+  const { stop, port } = await serve(undefined, 3)
+  const silent = await Promise.all([openSilent(port), openSilent(port), openSilent(port)])
+  const ended = Promise.all(silent.map((socket) => once(socket, 'end')))
+  await expect(nameAt(port, first.cert)).rejects.toThrow(/ECONNRESET|disconnected/)
+  await clock.advance(6_000)
+  await ended
+  expect(await nameAt(port, first.cert)).toBe('first')
+  for (const socket of silent) socket.destroy()
+  await stop()
+})
+
+test('a handshake that failed is not answered, for nobody could read it', () => {
+  const connections = new ConnectionLimiter(createTlsServer(), { max: 3, clock, logger })
+  // As Node hands it over: never one of the server's connections.
+  const socket = new TLSSocket(new Socket())
+  const fault = Object.assign(new Error('TLS handshake timeout'), { code: 'ERR_TLS_HANDSHAKE_TIMEOUT' })
+  clientErrorHandler(connections, clock)(fault, socket)
+  expect({ destroyed: socket.destroyed, timers: clock.timers }).toEqual({ destroyed: true, timers: 0 })
 })
 
 test('files that are missing or no pair end the start, by name', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { StartupError } from '../../../../src/domain/errors.ts'
 import { parseIpAddress } from '../../../../src/domain/net/ip-address.ts'
 import { EgressGuard } from '../../../../src/outbound/egress/egress-guard.ts'
 import { OwnAddresses } from '../../../../src/outbound/egress/own-addresses.ts'
@@ -22,7 +23,10 @@ function world(first: Record<string, Answer>) {
       return answer ?? []
     },
   }))
-  const own = new OwnAddresses({ sources, clock, logger: { ...quietLogger, warn } })
+  const own = new OwnAddresses({
+    ...{ sources, clock, logger: { ...quietLogger, warn }, startMsMax: 60_000 },
+    isRefusal: (error) => error instanceof Error && error.message === 'no right',
+  })
   const has = (text: string) => own.has(parseIpAddress(text) ?? expect.fail(text))
   return { answers, clock, own, has, warnings }
 }
@@ -85,6 +89,33 @@ describe('our own addresses', () => {
     await clock.advance(5_000)
     await starting
     expect(has('10.0.0.8')).toBe(true)
+    own.stop()
+  })
+
+  test('end the start, by name and reason, when they are not known in time', async () => {
+    const { clock, own } = world({
+      ...{ redis: ['10.0.0.7'], pods: new Error('no answer'), servers: 'silence' },
+    })
+    const starting = own.start().catch((error: unknown) => error)
+    await clock.advance(60_000)
+    expect(await starting).toEqual(
+      new StartupError(
+        'Our own addresses, which no job may call, were not found within 60 s (pods: no answer; servers: no answer within 5 s). Check that Redis and DNS answer, and start the role again.',
+      ),
+    )
+    own.stop()
+  })
+
+  test('end the start at once where a source refuses, and nothing later', async () => {
+    const refused = world({ redis: ['10.0.0.7'], pods: new Error('no right') })
+    await expect(refused.own.start()).rejects.toThrow('no right')
+    refused.own.stop()
+    expect(refused.clock.timers).toBe(0)
+    const { answers, clock, own, has } = world({ pods: ['10.0.0.7'] })
+    await own.start()
+    answers.set('pods', new Error('no right'))
+    await clock.advance(120_000)
+    expect(has('10.0.0.7')).toBe(true)
     own.stop()
   })
 
