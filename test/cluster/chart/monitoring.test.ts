@@ -174,11 +174,9 @@ describe('alerts', () => {
     const sections = [...page.matchAll(/^## (\w+)$/gm)].map(([, name]) => name)
     const [rules = []] = groups.map((group) => group.rules)
     expect(rules.map(({ alert }) => alert)).toEqual(sections)
-    for (const { alert, annotations } of rules) {
-      expect(annotations).toMatchObject({
-        runbook_url: `docs/runbooks.md#${alert.toLowerCase()}`,
-        summary: expect.stringMatching(/\.$/),
-      })
+    // No link without an address: a relative one leads nowhere from an alert.
+    for (const { annotations } of rules) {
+      expect(annotations).toEqual({ summary: expect.stringMatching(/\.$/) })
     }
   })
 
