@@ -523,3 +523,8 @@ test.each([
 ])('the value %s is refused', async (value, message) => {
   await expect(renderChart({ set: [value] })).rejects.toThrow(message)
 })
+
+test('an empty list of what teams may open is refused, as it would set nothing', async () => {
+  const values = { egress: { allowable: [] } }
+  await expect(renderChart({ values })).rejects.toThrow(/\/egress\/allowable.*minItems/)
+})
