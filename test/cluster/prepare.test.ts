@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, inject, test } from 'vitest'
-import { parse, stringify } from 'yaml'
 import { helmObstacle, renderChart } from '../support/cluster/chart.ts'
 import {
   type AnyObject,
@@ -10,6 +9,7 @@ import {
   newNamespace,
   newServiceAccount,
   openKubernetesApi,
+  writeTokenConfig,
 } from '../support/cluster/kubernetes-api.ts'
 import { runProgram } from '../support/servers/processes.ts'
 
@@ -46,22 +46,12 @@ async function placeInCluster(): Promise<Record<string, string>> {
   return {
     ...(Object.fromEntries(given) as Record<string, string>),
     PUNCTUAL_POD_NAMESPACE: namespace,
-    KUBECONFIG: kubeconfigWith(token),
+    KUBECONFIG: writeTokenConfig({ from: inject('kubeconfig'), token, to: join(folder, namespace) }),
   }
 }
 
 interface Container {
   readonly env: readonly { name: string; value?: string }[]
-}
-
-function kubeconfigWith(token: string): string {
-  const config = parse(readFileSync(inject('kubeconfig'), 'utf8')) as { users: { name: string }[] }
-  const path = join(folder, namespace)
-  writeFileSync(
-    path,
-    stringify({ ...config, users: config.users.map(({ name }) => ({ name, user: { token } })) }),
-  )
-  return path
 }
 
 async function secrets(): Promise<Record<string, Record<string, string>>> {

@@ -1,13 +1,12 @@
 /** What the chart runs before an uninstall, with the rights that it gives for that, beside a real controller. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
-import { parse, stringify } from 'yaml'
 import { QUEUE_FINALIZER } from '../../src/resources/finalizers.ts'
 import { createQueueStore } from '../../src/redis/queues/queue-store.ts'
 import { helmObstacle, renderChart } from '../support/cluster/chart.ts'
-import { documentsOf, newServiceAccount } from '../support/cluster/kubernetes-api.ts'
+import { documentsOf, newServiceAccount, writeTokenConfig } from '../support/cluster/kubernetes-api.ts'
 import { runProgram } from '../support/servers/processes.ts'
 import { until } from '../support/until.ts'
 import { openControllerWorld, type ControllerWorld } from './controller/controller-world.ts'
@@ -74,12 +73,10 @@ async function jobOf(set: readonly string[]): Promise<Record<string, string>> {
   const [{ args, env }] = job.spec.template.spec.containers
   expect(args).toEqual(['uninstall'])
   const given = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))
-  const config = parse(readFileSync(inject('kubeconfig'), 'utf8')) as { users: { name: string }[] }
-  const users = config.users.map(({ name }) => ({ name, user: { token } }))
-  writeFileSync(join(folder, 'kubeconfig'), stringify({ ...config, users }))
+  const config = { from: inject('kubeconfig'), token, to: join(folder, 'kubeconfig') }
   return {
     ...(Object.fromEntries(given) as Record<string, string>),
-    ...{ PUNCTUAL_POD_NAMESPACE: namespace, KUBECONFIG: join(folder, 'kubeconfig') },
+    ...{ PUNCTUAL_POD_NAMESPACE: namespace, KUBECONFIG: writeTokenConfig(config) },
   }
 }
 

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { helmObstacle, renderChart } from '../../support/cluster/chart.ts'
+import { toolObstacle, toolPath } from '../../support/tools.ts'
 
-const FIND = fileURLToPath(new URL('../../../scripts/checkov.sh', import.meta.url))
+const FIND = 'checkov.sh'
 const CONFIG = fileURLToPath(new URL('../../../.checkov.yaml', import.meta.url))
 /** It loads for seconds on a busy machine. */
 const LINT_TIMEOUT_MS = 120_000
 
 const folder = mkdtempSync(join(tmpdir(), 'punctual-lint-'))
-const found = spawnSync(FIND, { encoding: 'utf8' })
 
 beforeEach(({ skip }) => {
-  const obstacle = helmObstacle() ?? (found.status === 0 ? null : found.stderr.trim().split('\n').at(-1))
-  skip(typeof obstacle === 'string', obstacle ?? '')
+  const obstacle = helmObstacle() ?? toolObstacle(FIND)
+  skip(obstacle !== null, obstacle ?? '')
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -44,7 +44,7 @@ async function lint(manifests: string, skips: string | null = null): Promise<Fin
   const given = ['--config-file', CONFIG, '--file', file, '--output', 'json']
   const report = await new Promise<string>((resolve, reject) => {
     execFile(
-      join(found.stdout.trim(), 'checkov'),
+      join(toolPath(FIND), 'checkov'),
       skips === null ? given : [...given, '--skip-check', skips],
       { timeout: LINT_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 },
       // With findings it ends with 1, as it does when it breaks.

@@ -517,9 +517,18 @@ test.each([
   ['namespaceSelector=a=b c', /\/namespaceSelector.*does not match/],
   ['namespaceSelector=a=b,watchNamespaces={shop}', /give watchNamespaces or namespaceSelector, not both/],
   ['executor.scaling.min=5,executor.scaling.max=3', /executor\.scaling: min \(5\) is above max \(3\)/],
+  [
+    'api.autoscaling.enabled=true,api.autoscaling.minReplicas=11',
+    /api\.autoscaling: minReplicas \(11\) is above maxReplicas \(10\)/,
+  ],
   ['notifications.smtp.existingSecret=a', /notifications\.smtp: give existingSecret and from, or neither/],
   ['notifications.smtp.from=nobody', /\/notifications\/smtp\/from.*does not match/],
   ['redis.external.url=redis://a,redis.external.existingSecret=b', /give url or existingSecret, not both/],
 ])('the value %s is refused', async (value, message) => {
   await expect(renderChart({ set: [value] })).rejects.toThrow(message)
+})
+
+test('an empty list of what teams may open is refused, as it would set nothing', async () => {
+  const values = { egress: { allowable: [] } }
+  await expect(renderChart({ values })).rejects.toThrow(/\/egress\/allowable.*minItems/)
 })

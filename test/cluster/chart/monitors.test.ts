@@ -1,8 +1,6 @@
 /** What the chart gives to a Prometheus Operator, judged by the operator's own definitions on a real API server. */
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { helmObstacle, renderChart } from '../../support/cluster/chart.ts'
 import {
@@ -12,24 +10,24 @@ import {
   newNamespace,
   openKubernetesApi,
 } from '../../support/cluster/kubernetes-api.ts'
+import { toolObstacle, toolPath } from '../../support/tools.ts'
 
-const FIND = fileURLToPath(new URL('../../../scripts/prometheus-operator.sh', import.meta.url))
+const FIND = 'prometheus-operator.sh'
 const KINDS = ['servicemonitors', 'podmonitors', 'prometheusrules']
 
 const api = openKubernetesApi(inject('clusterAccess'))
-const found = spawnSync(FIND, { encoding: 'utf8' })
-const obstacle = helmObstacle() ?? (found.status === 0 ? null : found.stderr.trim().split('\n').at(-1))
+const obstacle = helmObstacle() ?? toolObstacle(FIND)
 let namespace: string
 
 beforeAll(async () => {
-  if (typeof obstacle === 'string') return
+  if (obstacle !== null) return
   namespace = await newNamespace(api)
   for (const kind of KINDS) {
-    const path = join(found.stdout.trim(), `monitoring.coreos.com_${kind}.yaml`)
+    const path = join(toolPath(FIND), `monitoring.coreos.com_${kind}.yaml`)
     await applyDefinitions(api, readFileSync(path, 'utf8'))
   }
 })
-beforeEach(({ skip }) => skip(typeof obstacle === 'string', obstacle ?? ''))
+beforeEach(({ skip }) => skip(obstacle !== null, obstacle ?? ''))
 afterAll(() => api.close())
 
 async function applied(metrics: object): Promise<readonly string[]> {

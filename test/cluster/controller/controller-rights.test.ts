@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import { readOwnAddresses } from '../../../src/redis/control/own-addresses.ts'
 import { nameOfPushedQueue } from '../../../src/resources/manifests/queue-manifest.ts'
 import { newJob } from '../../support/engine/engine.ts'
-import { newServiceAccount } from '../../support/cluster/kubernetes-api.ts'
+import { newServiceAccount, writeTokenConfig } from '../../support/cluster/kubernetes-api.ts'
 import type { Program } from '../../support/servers/processes.ts'
 import { until } from '../../support/until.ts'
 import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
@@ -35,7 +35,8 @@ beforeAll(async () => {
   for (const wanted of ['punctual-own', 'punctual-controller']) {
     await grant(all.find(({ kind, name }) => kind === 'Role' && name === wanted))
   }
-  controller = await world.start({ KUBECONFIG: kubeconfigWith(token), PUNCTUAL_REDIS_URL: await redisUser() })
+  const kubeconfig = writeTokenConfig({ from: inject('kubeconfig'), token, to: join(folder, 'kubeconfig') })
+  controller = await world.start({ KUBECONFIG: kubeconfig, PUNCTUAL_REDIS_URL: await redisUser() })
 })
 
 afterAll(async () => {
@@ -64,31 +65,14 @@ async function grant(role: Role | undefined, namespace = world.namespace): Promi
   })
 }
 
-function kubeconfigWith(token: string): string {
-  const config = parse(readFileSync(inject('kubeconfig'), 'utf8')) as {
-    users: ReadonlyArray<{ readonly name: string }>
-  }
-  const users = config.users.map(({ name }) => ({ name, user: { token } }))
-  const path = join(folder, 'kubeconfig')
-  writeFileSync(path, stringify({ ...config, users }))
-  return path
-}
-
 test('the chart gives no rights in the whole cluster', () => {
   const all = parse(readFileSync(GOLDEN, 'utf8')) as readonly Role[]
   expect(all.map(({ kind }) => kind)).not.toContain('ClusterRole')
 })
 
 test('the rights of the chart are enough for everything a controller does', async () => {
-  await world.api.apply(
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      type: 'punctual.dev/signing-secret',
-      metadata: { name: 'signing', namespace: world.namespace },
-      stringData: { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
-    }),
-  )
+  const type = 'punctual.dev/signing-secret'
+  await world.putSecret('signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, { type })
   await world.apply('TeamSettings', 'team', {
     signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
   })

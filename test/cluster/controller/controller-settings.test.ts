@@ -36,16 +36,7 @@ const ofTeam = async () => (await compiled()).of(world.namespace)
 const teamOf = async (token: string) => (await compiled()).principalOf(token)?.team ?? null
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex')
 
-async function putSecret(name: string, data: Record<string, string>): Promise<void> {
-  const manifest = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'punctual.dev/signing-secret',
-    metadata: { name, namespace: world.namespace },
-    stringData: data,
-  }
-  await world.api.apply(JSON.stringify(manifest))
-}
+const SIGNING = { type: 'punctual.dev/signing-secret' }
 
 async function events(reason: string): Promise<unknown[]> {
   const { items } = (await world.api.send(
@@ -68,7 +59,7 @@ test("a team's settings wait for their Secret, and are applied as a whole when i
   expect((await ofTeam()).egressAllow).toEqual([])
   await until('it has an event', async () => (await events('SecretNotFound')).length === 1)
 
-  await putSecret('signing', { other: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
+  await world.putSecret('signing', { other: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, SIGNING)
   // Its spec has changed, so it is reconciled before the next poll of Secrets.
   await world.apply('TeamSettings', 'team', {
     egress: { allow: ['10.0.0.0/8', 'internal.test'] },
@@ -76,7 +67,7 @@ test("a team's settings wait for their Secret, and are applied as a whole when i
   })
   await world.reason('TeamSettings', 'team', 'SecretKeyNotFound')
 
-  await putSecret('signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
+  await world.putSecret('signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, SIGNING)
   await world.apply('TeamSettings', 'team', {
     egress: { allow: ['internal.test'] },
     signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
@@ -119,7 +110,7 @@ test('a channel without a usable Secret is left out and named, and nothing shows
     members: [{ name: 'Ada', email: 'ada@example.com' }],
   })
 
-  await putSecret('urls', { slack: 'https://chat.internal.test/canary' })
+  await world.putSecret('urls', { slack: 'https://chat.internal.test/canary' })
   await world.apply('TeamSettings', 'team', settings(['b.internal.test']))
   await reasonIs('ChannelUrlNotAllowed')
   // The host that the team opens may speak as Slack does.
@@ -127,7 +118,7 @@ test('a channel without a usable Secret is left out and named, and nothing shows
   await reasonIs('Reconciled')
   expect((await ofTeam()).channels[1]?.url).toBe('https://chat.internal.test/canary')
   await until('it has events', async () => (await events('ChannelUrlNotAllowed')).length === 1)
-  await putSecret('inner', { url: 'http://10.1.2.3/canary' })
+  await world.putSecret('inner', { url: 'http://10.1.2.3/canary' })
   await world.apply('TeamSettings', 'team', {
     notifications: {
       channels: [{ name: 'inner', type: 'Webhook', secretRef: { name: 'inner', key: 'url' } }],

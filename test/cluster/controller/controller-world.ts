@@ -29,6 +29,8 @@ export interface ControllerWorld {
   /** An API of the namespace, with a token of the namespace's team that it takes; answers when it listens. */
   startApi(kubeconfig?: string, env?: Readonly<Record<string, string>>): Promise<ControllerApi>
   apply(kind: string, name: string, spec: object): Promise<AnyObject>
+  /** Makes a Secret of these texts, or changes it. */
+  putSecret(name: string, data: Readonly<Record<string, string>>, marks?: SecretMarks): Promise<void>
   get(kind: string, name: string): Promise<AnyObject>
   /** null = it does not exist. */
   find(kind: string, name: string): Promise<AnyObject | null>
@@ -39,6 +41,12 @@ export interface ControllerWorld {
   /** Whatever finalizer holds it. */
   force(kind: string, name: string): Promise<void>
   close(): Promise<void>
+}
+
+/** What says who may use a Secret for what; without any it is Opaque. */
+export interface SecretMarks {
+  readonly type?: string
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 export interface ControllerApi {
@@ -88,6 +96,14 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
     const [applied] = await api.apply(JSON.stringify(manifest))
     if (applied === undefined) throw new Error('nothing was applied')
     return applied
+  }
+  const putSecret: ControllerWorld['putSecret'] = async (
+    name,
+    data,
+    { type = 'Opaque', labels = {} } = {},
+  ) => {
+    const metadata = { name, namespace, labels }
+    await api.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Secret', type, metadata, stringData: data }))
   }
   const reason: ControllerWorld['reason'] = (
     kind,
@@ -145,6 +161,7 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
       return Object.assign(program, { opsUrl: `http://127.0.0.1:${opsPort}` })
     },
     apply,
+    putSecret,
     get: (kind, name) => api.get(nameOf(kind, name)),
     find,
     condition,

@@ -37,22 +37,6 @@ afterAll(async () => {
   await world.close()
 })
 
-interface Marks {
-  readonly type?: string
-  readonly labels?: Readonly<Record<string, string>>
-}
-
-async function putSecret(
-  name: string,
-  data: Record<string, string>,
-  { type = 'Opaque', labels = {} }: Marks,
-) {
-  const metadata = { name, namespace: world.namespace, labels }
-  await world.api.apply(
-    JSON.stringify({ apiVersion: 'v1', kind: 'Secret', type, metadata, stringData: data }),
-  )
-}
-
 const removeSecret = (name: string) =>
   world.api.delete({ apiVersion: 'v1', kind: 'Secret', name, namespace: world.namespace })
 
@@ -90,25 +74,29 @@ test('a cron waits for the Secret of a header, its key, its mark and its value',
   expect((await world.reason('HttpCron', 'report', 'SecretNotFound')).message).toContain(
     `There is no Secret partner in ${world.namespace}.`,
   )
-  await putSecret('partner', { other: 'Bearer first' }, {})
+  await world.putSecret('partner', { other: 'Bearer first' })
   await apply(2)
   expect((await world.reason('HttpCron', 'report', 'SecretNotUsable')).message).toContain(
     'give it type punctual.dev/header-secret, or the label punctual.dev/secret=header.',
   )
-  await putSecret('partner', { other: 'Bearer first' }, { labels: { 'punctual.dev/secret': 'signing' } })
+  await world.putSecret(
+    'partner',
+    { other: 'Bearer first' },
+    { labels: { 'punctual.dev/secret': 'signing' } },
+  )
   const { metadata } = await apply(3)
   const seen = await until('the other mark is looked at', async () => {
     const ready = await world.condition('HttpCron', 'report', 'Ready')
     return ready?.observedGeneration === metadata['generation'] ? ready : null
   })
   expect(seen.reason).toBe('SecretNotUsable')
-  await putSecret('partner', { other: 'Bearer first' }, { labels: HEADER_LABEL })
+  await world.putSecret('partner', { other: 'Bearer first' }, { labels: HEADER_LABEL })
   await apply(4)
   await world.reason('HttpCron', 'report', 'SecretKeyNotFound')
-  await putSecret('partner', { token: 'Bearer first\n' }, { labels: HEADER_LABEL })
+  await world.putSecret('partner', { token: 'Bearer first\n' }, { labels: HEADER_LABEL })
   await apply(5)
   await says('HttpCron', 'report', 'ends with a line break')
-  await putSecret('partner', { token: 'Bearer first' }, { labels: HEADER_LABEL })
+  await world.putSecret('partner', { token: 'Bearer first' }, { labels: HEADER_LABEL })
   await apply(6)
   await world.reason('HttpCron', 'report', 'Reconciled')
   await until('the target gets it', async () => {
@@ -123,8 +111,12 @@ test('signing secrets of a queue and a cron are of their type, in place of the t
   ) as [string, string, string]
   const type = 'punctual.dev/signing-secret'
   const refs = (key: string) => ({ signing: { secretRefs: [{ name: 'signing', key }] } })
-  await putSecret('signing', { team: ofTeam, queue: ofQueue, cron: ofCron, short: 'too-short' }, { type })
-  await putSecret('unmarked', { queue: ofQueue }, {})
+  await world.putSecret(
+    'signing',
+    { team: ofTeam, queue: ofQueue, cron: ofCron, short: 'too-short' },
+    { type },
+  )
+  await world.putSecret('unmarked', { queue: ofQueue })
   await world.apply('TeamSettings', 'team', refs('team'))
   await world.apply('HttpQueue', 'signed', { signing: { secretRefs: [{ name: 'unmarked', key: 'queue' }] } })
   await world.reason('HttpQueue', 'signed', 'SecretNotUsable')
@@ -177,7 +169,7 @@ test(
   'a Secret that changes is read by itself, and one that is deleted is told',
   async () => {
     const { host } = new URL(target.url)
-    await putSecret('pushed', { token: 'Bearer pushed-1' }, { type: 'punctual.dev/header-secret' })
+    await world.putSecret('pushed', { token: 'Bearer pushed-1' }, { type: 'punctual.dev/header-secret' })
     await world.apply('TeamSettings', 'team', {
       headerSecrets: [{ name: 'pushed', secretKeyRef: { name: 'pushed', key: 'token' }, hosts: [host] }],
     })
@@ -199,8 +191,8 @@ test(
       )
     await arrives('/pushed', 'Bearer pushed-1', sent)
 
-    await putSecret('pushed', { token: 'Bearer pushed-2' }, { type: 'punctual.dev/header-secret' })
-    await putSecret('partner', { token: 'Bearer second' }, { labels: HEADER_LABEL })
+    await world.putSecret('pushed', { token: 'Bearer pushed-2' }, { type: 'punctual.dev/header-secret' })
+    await world.putSecret('partner', { token: 'Bearer second' }, { labels: HEADER_LABEL })
     await arrives('/pushed', 'Bearer pushed-2', sent)
     await arrives('/report', 'Bearer second', () => runCron('report'))
 

@@ -117,11 +117,6 @@ async function send<T>(method: string, path: string, body?: unknown): Promise<T>
   return answer.body
 }
 
-async function putSecret(name: string, type: string, stringData: Record<string, string>): Promise<void> {
-  const metadata = { name, namespace: world.namespace }
-  await world.api.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Secret', type, metadata, stringData }))
-}
-
 /** A text as it is, and as Secrets and Basic authorization write it. */
 function holds(bytes: Buffer | string, text: string): boolean {
   return [text, Buffer.from(text).toString('base64')].some((form) => bytes.includes(form))
@@ -148,18 +143,26 @@ async function redisHolds({ client: redis }: TestRedis): Promise<ReadonlyArray<r
 }
 
 test('secrets of every kind are used', async () => {
-  await putSecret('signing', 'punctual.dev/signing-secret', {
-    team: textOf('signing secret of the team'),
-    queue: textOf('signing secret of a queue'),
-    cron: textOf('signing secret of a cron'),
-  })
-  await putSecret('headers', 'punctual.dev/header-secret', {
-    cron: textOf('header of a cron'),
-    team: textOf('header secret of the team'),
-    unusable: `${textOf('unusable value')}\n`,
-  })
+  await world.putSecret(
+    'signing',
+    {
+      team: textOf('signing secret of the team'),
+      queue: textOf('signing secret of a queue'),
+      cron: textOf('signing secret of a cron'),
+    },
+    { type: 'punctual.dev/signing-secret' },
+  )
+  await world.putSecret(
+    'headers',
+    {
+      cron: textOf('header of a cron'),
+      team: textOf('header secret of the team'),
+      unusable: `${textOf('unusable value')}\n`,
+    },
+    { type: 'punctual.dev/header-secret' },
+  )
   target.route(`/hook/${textOf('hook')}`, ({ body }) => ({ status: 500, body }))
-  await putSecret('hooks', 'Opaque', { url: `${target.url}/hook/${textOf('hook')}` })
+  await world.putSecret('hooks', { url: `${target.url}/hook/${textOf('hook')}` })
   // One that repeats what it got, as echoes and faults do.
   target.route('/echo', ({ headers, body }) => ({ status: 500, body: JSON.stringify({ headers, body }) }))
   const signing = (key: string) => ({ secretRefs: [{ name: 'signing', key }] })

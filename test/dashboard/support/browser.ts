@@ -2,7 +2,7 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core'
 import { isDashboardBuilt } from '../../../src/api/dashboard/built-dashboard.ts'
-import { findChromium, launchChromium } from './chromium.ts'
+import { chromiumObstacle, launchChromium } from './chromium.ts'
 
 const WIDE = 1280
 const NARROW = 375
@@ -40,7 +40,7 @@ export const ALL_LOOKS: readonly Look[] = [
 /** Why nothing can be tested in a browser here; null = it can. */
 export function whyNoBrowser(): string | null {
   if (!isDashboardBuilt()) return 'the dashboard is not built: make build'
-  return findChromium().path === null ? findChromium().why : null
+  return chromiumObstacle()
 }
 
 export interface Dashboard {

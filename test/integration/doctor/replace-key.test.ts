@@ -11,11 +11,15 @@ const block = /^#### Replace the key$.*?^```sh\n(.*?)^```$/ms.exec(page)?.[1] ??
 const KUBECTL = `#!/bin/sh
 echo "$*" >> "$FOLDER/asked"
 case "$*" in
-  *"get secret"*) printf b2xk ;;
+  *"get secret"*"$UNREADABLE"*) exit 1 ;;
+  *"data.secrets-key}") printf b2xk ;;
+  *"data.other-secrets-keys}") printf %s "$OTHERS" ;;
   *" doctor "*) [ "$(grep -c " doctor " "$FOLDER/asked")" -ge "$CONTENT_AT" ] ;;
   *"status deployment punctual-executor"*) [ "$STUCK" = "" ] ;;
 esac
 `
+
+const DEFAULTS = { CONTENT_AT: '1', STUCK: '', OTHERS: '', UNREADABLE: 'nothing' }
 
 async function run(env: Readonly<Record<string, string>>): Promise<{ patches: string[]; looks: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'punctual-key-'))
@@ -26,7 +30,7 @@ async function run(env: Readonly<Record<string, string>>): Promise<{ patches: st
   }
   const path = `${folder}:${process.env['PATH'] ?? ''}`
   await new Promise<void>((resolve) => {
-    execFile('bash', ['-c', block], { env: { PATH: path, FOLDER: folder, STUCK: '', ...env } }, () =>
+    execFile('bash', ['-c', block], { env: { PATH: path, FOLDER: folder, ...DEFAULTS, ...env } }, () =>
       resolve(),
     )
   })
@@ -51,5 +55,14 @@ test('stop before that when the doctor is never content', async () => {
 })
 
 test('stop when pods do not become ready', async () => {
-  expect(await run({ CONTENT_AT: '1', STUCK: 'yes' })).toEqual({ patches: [FIRST], looks: 0 })
+  expect(await run({ STUCK: 'yes' })).toEqual({ patches: [FIRST], looks: 0 })
+})
+
+test.each(['.secrets-key', '.other-secrets-keys'])('change nothing when %s cannot be read', async (name) => {
+  expect(await run({ UNREADABLE: name })).toEqual({ patches: [], looks: 0 })
+})
+
+test('change nothing when pasted again while a replacement is under way', async () => {
+  const OTHERS = Buffer.from('former').toString('base64')
+  expect(await run({ OTHERS })).toEqual({ patches: [], looks: 0 })
 })

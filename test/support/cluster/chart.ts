@@ -1,28 +1,18 @@
 /** Renders and installs the chart with a real helm: the one on PATH, or the one that scripts/helm.sh builds. */
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { toolObstacle, toolPath } from '../tools.ts'
 
-const FIND_HELM = fileURLToPath(new URL('../../../scripts/helm.sh', import.meta.url))
+const FIND_HELM = 'helm.sh'
 const CHART = fileURLToPath(new URL('../../../charts/punctual', import.meta.url))
 const COMMAND_TIMEOUT_MS = 60_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
-let found: { readonly folder: string } | { readonly obstacle: string } | undefined
-
 /** Why there is no helm; null when there is. The first call may build it, which takes minutes. */
 export function helmObstacle(): string | null {
-  const helm = findHelm()
-  return 'obstacle' in helm ? helm.obstacle : null
-}
-
-function findHelm() {
-  if (found !== undefined) return found
-  const { status, stdout, stderr } = spawnSync(FIND_HELM, { encoding: 'utf8' })
-  const lastLine = stderr.trim().split('\n').at(-1) ?? ''
-  found = status === 0 ? { folder: stdout.trim() } : { obstacle: lastLine }
-  return found
+  return toolObstacle(FIND_HELM)
 }
 
 export interface HelmOptions {
@@ -36,11 +26,9 @@ export async function helm(
   given: readonly string[],
   { home, kubeconfig }: HelmOptions = {},
 ): Promise<string> {
-  const place = findHelm()
-  if ('obstacle' in place) throw new Error(place.obstacle)
   const folders = ['HELM_CACHE_HOME', 'HELM_CONFIG_HOME', 'HELM_DATA_HOME']
   const own = home === undefined ? [] : folders.map((name) => [name, join(home, name)] as const)
-  const { stdout } = await promisify(execFile)(join(place.folder, 'helm'), [...given], {
+  const { stdout } = await promisify(execFile)(join(toolPath(FIND_HELM), 'helm'), [...given], {
     timeout: COMMAND_TIMEOUT_MS,
     killSignal: 'SIGKILL',
     maxBuffer: OUTPUT_BYTES_MAX,

@@ -3,8 +3,9 @@
  * refusal is an ApiRefusal with the server's own message.
  */
 import { randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request, type Dispatcher } from 'undici'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments, stringify } from 'yaml'
 import { until } from '../until.ts'
 
 const ANSWER_TIMEOUT_MS = 30_000
@@ -192,4 +193,19 @@ export async function newServiceAccount(
   await api.send('POST', path, { metadata: { name } })
   const { status = {} } = await api.send('POST', `${path}/${name}/token`, { spec: {} })
   return String(status['token'])
+}
+
+export interface TokenConfig {
+  /** A kubeconfig. */
+  readonly from: string
+  readonly token: string
+  readonly to: string
+}
+
+/** Writes a kubeconfig whose users have this token instead of their own, and returns its path. */
+export function writeTokenConfig({ from, token, to }: TokenConfig): string {
+  const config = parse(readFileSync(from, 'utf8')) as { users: { name: string }[] }
+  const users = config.users.map(({ name }) => ({ name, user: { token } }))
+  writeFileSync(to, stringify({ ...config, users }))
+  return to
 }

@@ -1,38 +1,20 @@
 /** A real Prometheus with promtool: those on PATH, or those that scripts/prometheus.sh builds. */
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
+import { freePort } from '../servers/redis-server.ts'
+import { toolObstacle, toolPath } from '../tools.ts'
 import { until } from '../until.ts'
 
-const FIND = fileURLToPath(new URL('../../../scripts/prometheus.sh', import.meta.url))
+const FIND = 'prometheus.sh'
 const COMMAND_TIMEOUT_MS = 60_000
 const READY_TIMEOUT_MS = 60_000
 
-let found: { readonly folder: string } | { readonly obstacle: string } | undefined
-
 /** Why there is none; null when there is. The first call may build it, which takes minutes. */
 export function prometheusObstacle(): string | null {
-  const place = find()
-  return 'obstacle' in place ? place.obstacle : null
-}
-
-function find() {
-  if (found !== undefined) return found
-  const { status, stdout, stderr } = spawnSync(FIND, { encoding: 'utf8' })
-  const lastLine = stderr.trim().split('\n').at(-1) ?? ''
-  found = status === 0 ? { folder: stdout.trim() } : { obstacle: lastLine }
-  return found
-}
-
-function commandOf(name: string): string {
-  const place = find()
-  if ('obstacle' in place) throw new Error(place.obstacle)
-  return join(place.folder, name)
+  return toolObstacle(FIND)
 }
 
 /** Runs promtool on files of these contents, by name, and answers what it printed, whether it was pleased or not. */
@@ -45,7 +27,7 @@ export async function promtool(
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), stringify(content))
     return await new Promise((resolve) => {
       const options = { cwd: folder, timeout: COMMAND_TIMEOUT_MS }
-      execFile(commandOf('promtool'), [...given], options, (error, stdout, stderr) =>
+      execFile(join(toolPath(FIND), 'promtool'), [...given], options, (error, stdout, stderr) =>
         resolve({ isPleased: error === null, output: `${stdout}${stderr}` }),
       )
     })
@@ -80,7 +62,7 @@ export async function startPrometheus(targets: readonly Target[]): Promise<Prome
   }
   writeFileSync(join(folder, 'prometheus.yml'), stringify(config))
   const child = spawn(
-    commandOf('prometheus'),
+    join(toolPath(FIND), 'prometheus'),
     [
       `--config.file=${join(folder, 'prometheus.yml')}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
@@ -120,12 +102,4 @@ async function queryAt(url: string, expression: string): Promise<readonly object
   const body = (await answer.json()) as { data?: { result: object[] }; error?: string }
   if (body.data === undefined) throw new Error(`${expression}: ${body.error ?? answer.status}`)
   return body.data.result
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
