@@ -25,10 +25,11 @@ type ReadOwnSecrets =
   | ({ readonly kind: 'problem' } & SecretProblem)
 
 /**
- * Applies the secrets of a queue or cron before its settings, and gives executors time to read its first ones, so that no
- * call goes out without them. Where its first signing secrets cannot be used, that it is to have some is applied alone: a
- * push may make the queue, and the team's must not sign its calls. @returns why they cannot be used; null = they are
- * applied. Throws ResourceApiError, StoreUnavailableError and StorageFullError.
+ * Applies the secrets of a queue or cron before its settings, and gives executors time to read those that its settings
+ * may need, so that no call fails for want of them or is signed by others. Where its first signing secrets cannot be
+ * used, that it is to have some is applied alone: a push may make the queue, and the team's must not sign its calls.
+ * @returns why they cannot be used; null = they are applied. Throws ResourceApiError, StoreUnavailableError and
+ * StorageFullError.
  */
 export async function applyOwnSecrets(
   parts: {
@@ -47,7 +48,7 @@ export async function applyOwnSecrets(
   }
   const end = await parts.engine.write((compiler) => compiler.putOwnSecrets(owner, read.secrets))
   if (end.status === 'too_large') return { reason: 'SecretsTooLarge', message: tooManyBytesText(end.of) }
-  if (end.areFirst === true) await pause(parts.clock, OWN_SECRETS_READ_MS)
+  if (end.mustBeReadFirst === true) await pause(parts.clock, OWN_SECRETS_READ_MS)
   return null
 }
 

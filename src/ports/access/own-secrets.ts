@@ -34,8 +34,8 @@ export function areUnread({ signingSecrets, signingSecretRefs = [] }: OwnSecrets
 export const OWN_SECRETS_READ_MS = 1_000
 
 export type OwnSecretsEnd =
-  /** @property areFirst the owner had none before */
-  | { readonly status: 'applied'; readonly areFirst?: boolean }
+  /** @property mustBeReadFirst executors must read them before settings are applied, which may need what is new */
+  | { readonly status: 'applied'; readonly mustBeReadFirst?: boolean }
   /** Those of before stay. @property of whose bytes exceed their bound */
   | { readonly status: 'too_large'; readonly of: 'owner' | 'team' }
   | { readonly status: 'superseded' }

@@ -38,20 +38,27 @@ export class OwnSecretsWriter implements OwnSecretsCompiler {
     const stored = await this.#storedOwners()
     const field = ownerField(owner)
     const isStored = stored.fields.has(field)
-    if (hasNone(secrets)) return isStored ? this.#remove(stored, owner) : { status: 'applied' }
+    const isUnconfirmed = stored.unconfirmed.has(field)
+    if (hasNone(secrets)) {
+      return isStored || isUnconfirmed ? this.#remove(stored, owner) : { status: 'applied' }
+    }
     const box = this.#box
     if (box === null) throw new Error('this process has no key, so it applies no secrets')
     if (isStored && areUnread(secrets)) return { status: 'applied' }
-    if (isStored) {
-      const value = await this.#engine.runner.read((redis) => redis.hget(SECRETS_KEY, field))
-      if (value !== null && isApplied(box, { field, value }, secrets)) return { status: 'applied' }
+    const value = isStored ? await this.#engine.runner.read((redis) => redis.hget(SECRETS_KEY, field)) : null
+    const former = value === null ? null : openedOrNull(box, field, value)
+    const mustBeReadFirst = isUnconfirmed || needsMore(former ?? NO_OWN_SECRETS, secrets)
+    if (value !== null && former !== null && areSealedAnew(box, value) && areSame(former, secrets)) {
+      stored.unconfirmed.delete(field)
+      return { status: 'applied', mustBeReadFirst }
     }
     const text = encodeOwnSecrets(box, owner, secrets)
     if (bytesOf(secrets) > SECRET_BYTES_PER_OWNER_MAX) return this.#refuse(owner, { secrets, of: 'owner' })
     if (!areUnread(secrets) && !stored.bytes.fits({ team: owner.team, field }, text.length)) {
       return this.#refuse(owner, { secrets, of: 'team' })
     }
-    return this.#put(stored, owner, text)
+    const end = await this.#put(stored, owner, text)
+    return end.status === 'applied' ? { ...end, mustBeReadFirst } : end
   }
 
   /** Without an entry the team's secrets would sign in place of those that are refused. */
@@ -65,24 +72,30 @@ export class OwnSecretsWriter implements OwnSecretsCompiler {
   }
 
   /** Waits for nothing before it has noted the bytes: other writes may be under way. */
-  async #put({ fields, bytes }: StoredOwners, owner: SecretOwner, text: string): Promise<OwnSecretsEnd> {
+  async #put(
+    { fields, unconfirmed, bytes }: StoredOwners,
+    owner: SecretOwner,
+    text: string,
+  ): Promise<OwnSecretsEnd> {
     const field = ownerField(owner)
     const entry = { team: owner.team, field }
     // After a write that failed, it may be there.
     bytes.note(entry, Math.max(bytes.of(field), text.length))
+    unconfirmed.add(field)
     const end = await putSecrets(this.#engine, { epoch: this.#epoch, field, text })
     if (end === 'superseded') return { status: end }
     bytes.note(entry, text.length)
-    const areFirst = !fields.has(field)
+    unconfirmed.delete(field)
     fields.add(field)
-    return { status: 'applied', areFirst }
+    return { status: 'applied' }
   }
 
-  async #remove({ fields, bytes }: StoredOwners, owner: SecretOwner): Promise<OwnSecretsEnd> {
+  async #remove({ fields, unconfirmed, bytes }: StoredOwners, owner: SecretOwner): Promise<OwnSecretsEnd> {
     const field = ownerField(owner)
     const removal = { hash: SECRETS_KEY, epoch: this.#epoch, field, text: '' }
     const end = await putSetting(this.#engine, removal)
     if (end === 'superseded') return { status: end }
+    unconfirmed.delete(field)
     fields.delete(field)
     bytes.note({ team: owner.team, field }, 0)
     return { status: 'applied' }
@@ -99,6 +112,8 @@ export class OwnSecretsWriter implements OwnSecretsCompiler {
 
 interface StoredOwners {
   readonly fields: Set<string>
+  /** The last write of these seemed to fail: what it stored may be there, but executors may not have read it. */
+  readonly unconfirmed: Set<string>
   readonly bytes: TeamBytes
 }
 
@@ -111,7 +126,7 @@ async function readStoredOwners(engine: Engine): Promise<StoredOwners> {
       const [team] = JSON.parse(field) as [string]
       bytes.note({ team, field }, lengths[at] ?? 0)
     }
-    return { fields: new Set(owners), bytes }
+    return { fields: new Set(owners), unconfirmed: new Set(), bytes }
   })
 }
 
@@ -120,24 +135,32 @@ function bytesOf({ signingSecrets, headerValues }: OwnSecrets): number {
   return [...signingSecrets, ...Object.values(headerValues)].reduce((sum, text) => sum + text.length, 0)
 }
 
-/** What cannot be read is overwritten. */
-function isApplied(
-  box: SecretBox,
-  { field, value }: { readonly field: string; readonly value: string },
-  secrets: OwnSecrets,
-): boolean {
+/** null = they cannot be read, so they are overwritten. */
+function openedOrNull(box: SecretBox, field: string, value: string): OwnSecrets | null {
   try {
-    const applied = decodeOwnSecrets(box, field, value)
-    return (
-      areSealedAnew(box, value) &&
-      isDeepStrictEqual(applied.signingSecrets, secrets.signingSecrets) &&
-      isDeepStrictEqual(applied.signingSecretRefs, secrets.signingSecretRefs) &&
-      isDeepStrictEqual({ ...applied.headerValues }, { ...secrets.headerValues }) &&
-      applied.headerOrigin === secrets.headerOrigin
-    )
+    return decodeOwnSecrets(box, field, value)
   } catch {
-    return false
+    return null
   }
+}
+
+function areSame(applied: OwnSecrets, secrets: OwnSecrets): boolean {
+  return (
+    isDeepStrictEqual(applied.signingSecrets, secrets.signingSecrets) &&
+    isDeepStrictEqual(applied.signingSecretRefs, secrets.signingSecretRefs) &&
+    isDeepStrictEqual({ ...applied.headerValues }, { ...secrets.headerValues }) &&
+    applied.headerOrigin === secrets.headerOrigin
+  )
+}
+
+/** Whether settings for these secrets could make calls fail at an executor that knows the former ones alone. */
+function needsMore(former: OwnSecrets, { signingSecrets, headerValues, headerOrigin }: OwnSecrets): boolean {
+  const headers = Object.keys(headerValues)
+  return (
+    (signingSecrets.length > 0 && former.signingSecrets.length === 0) ||
+    (headers.length > 0 && headerOrigin !== former.headerOrigin) ||
+    headers.some((header) => !Object.hasOwn(former.headerValues, header))
+  )
 }
 
 /** The hash `secrets`: by `["team","queue or cron","name"]`, the version of the change, a blank, and this as JSON. Each text is sealed, but not where it lies. */

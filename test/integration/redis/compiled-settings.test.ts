@@ -377,7 +377,7 @@ describe('the keys of secrets', () => {
     const signingSecretRefs = [{ name: 'partner-signing', key: 'secret' }]
     const unread = { signingSecrets: [], signingSecretRefs, headerValues: {} }
     const read = { ...unread, signingSecrets: ['whsec_c2VjcmV0'] }
-    expect(await writer.putOwnSecrets(owner, unread)).toEqual({ status: 'applied', areFirst: true })
+    expect(await writer.putOwnSecrets(owner, unread)).toEqual({ status: 'applied', mustBeReadFirst: false })
     expect((await readWith(keys)).ownSecretsOf(owner)).toMatchObject(unread)
     await writer.putOwnSecrets(owner, read)
     await writer.putOwnSecrets(owner, unread)

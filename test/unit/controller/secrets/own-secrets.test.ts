@@ -7,13 +7,13 @@ import { createFakeClock } from '../../../support/fake-clock.ts'
 const SIGNING = [{ name: 'partner', key: 'signing' }]
 const owner = { team: 'shop', kind: 'queue', name: 'mail' } as const
 
-function setUp(areFirst: boolean) {
+function setUp(mustBeReadFirst: boolean) {
   const clock = createFakeClock()
   const put: OwnSecrets[] = []
   const compiler = {
     putOwnSecrets: (_owner: unknown, secrets: OwnSecrets) => {
       put.push(secrets)
-      return Promise.resolve({ status: 'applied', areFirst })
+      return Promise.resolve({ status: 'applied', mustBeReadFirst })
     },
   }
   const parts = {
@@ -34,7 +34,7 @@ function setUp(areFirst: boolean) {
   return { clock, put, apply }
 }
 
-test('executors have time to read the first secrets before the queue is applied', async () => {
+test('executors have time to read what settings may need before these are applied', async () => {
   const { clock, put, apply } = setUp(true)
   let isDone = false
   const applied = apply().then(() => (isDone = true))
@@ -44,6 +44,6 @@ test('executors have time to read the first secrets before the queue is applied'
   await applied
 })
 
-test('those that follow are applied at once', async () => {
+test('settings that need nothing new are applied at once', async () => {
   expect(await setUp(false).apply()).toBeNull()
 })
