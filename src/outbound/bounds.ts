@@ -31,6 +31,10 @@ export const PORT_SHORTAGES_MAX = 1_024
 export const FAULT_LOG_MS = 60_000
 /** A target that sends more 1xx responses before the final one is cut off. */
 export const INTERIM_RESPONSES_MAX = 32
+/** A line of a chunked body: the size of a chunk with its extensions, or a trailer. */
+export const CHUNK_LINE_BYTES_MAX = 4 * 1024
+/** How often idle sockets whose time has passed are closed. */
+export const IDLE_SOCKETS_SWEEP_MS = 1_000
 
 /** Timeout of one query to one name server, doubled at the second try; both fit into DNS_TIMEOUT_MS. */
 export const DNS_TRY_MS = 1_500

@@ -1,6 +1,4 @@
-/** Maps errors of sockets, TLS and the HTTP parser to a failure reason and a message for people. */
-import { errors } from 'undici'
-import { RESPONSE_HEADER_BYTES_MAX } from '../domain/limits.ts'
+/** Maps errors of sockets, TLS and responses to a failure reason and a message for people. */
 import type { FailureReason } from '../domain/jobs/job.ts'
 import { BLOCKED_TARGET_MESSAGE } from './egress/egress-guard.ts'
 import { NameResolutionError } from './dns/name-resolver.ts'
@@ -46,9 +44,6 @@ const SOCKET_MESSAGES: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'This machine has no address from which the target can be reached.',
   EAFNOSUPPORT: 'The network cannot be reached.',
   ETIMEDOUT: 'The host did not respond in time.',
-  UND_ERR_SOCKET: 'The connection was closed before the response was complete.',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The response was shorter or longer than its Content-Length.',
-  UND_ERR_HEADERS_OVERFLOW: `The response headers are larger than ${RESPONSE_HEADER_BYTES_MAX / 1024} KiB.`,
 }
 
 const TLS_MESSAGES: Readonly<Record<string, string>> = {
@@ -118,8 +113,6 @@ function socketFailure(causes: readonly unknown[], stage: Stage): CallFailure {
   const code = codeOf(cause)
   const socketMessage = SOCKET_MESSAGES[code]
   if (socketMessage !== undefined) return failed('connection_error', socketMessage)
-  if (cause instanceof errors.HTTPParserError)
-    return failed('connection_error', 'The response is not valid HTTP/1.1.')
   if (TLS_MESSAGES[code] !== undefined) return failed('ssl_error', TLS_MESSAGES[code])
   if (stage === 'tls' || TLS_CODE.test(code))
     return failed('ssl_error', `TLS failed (${code || 'unknown error'}).`)

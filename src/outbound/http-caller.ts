@@ -3,6 +3,7 @@ import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 import type { HttpCaller, HttpCallResult } from '../ports/http-caller.ts'
 import { abortAll, AbortGroups, type Abortable } from './exchange/abort-groups.ts'
+import { AfterPoll } from './exchange/after-poll.ts'
 import { SOCKETS_MAX_DEFAULT } from './bounds.ts'
 import { ConnectionPool } from './connections/connection-pool.ts'
 import type { EgressGuard } from './egress/egress-guard.ts'
@@ -49,6 +50,7 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
     ),
     connections,
     abortGroups: new AbortGroups(),
+    afterPoll: new AfterPoll(),
     userAgent: `punctual/${options.version}`,
     inFlight,
     onLocalFault: createFaultLog(options, LOCAL_FAULT_MESSAGE),

@@ -22,6 +22,16 @@ export class LinkedList<T> {
     return this.#first?.value
   }
 
+  /** From the first to the last; the value at hand may be removed. */
+  *[Symbol.iterator](): Generator<T> {
+    let link = this.#first
+    while (link !== null) {
+      const { next, value } = link
+      yield value
+      link = next
+    }
+  }
+
   append(value: T): Link<T> {
     const link: Link<T> = { value, previous: this.#last, next: null }
     if (this.#last === null) this.#first = link

@@ -1,17 +1,8 @@
-import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
-import { Client } from 'undici'
-import { RESPONSE_HEADER_BYTES_MAX } from '../../domain/limits.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import { passOverInterim } from './interim-responses.ts'
-import { LinkedList, type Link } from '../linked-list.ts'
-import {
-  CONNECTION_AGE_MS_MAX,
-  IDLE_SOCKETS_MAX,
-  KEEP_ALIVE_MARGIN_MS,
-  KEEP_ALIVE_MS,
-  KEEP_ALIVE_MS_MAX,
-} from '../bounds.ts'
+import { CONNECTION_AGE_MS_MAX, IDLE_SOCKETS_MAX, IDLE_SOCKETS_SWEEP_MS } from '../bounds.ts'
+import { LinkedList } from '../linked-list.ts'
+import { Connection, type OriginPool, type TeamPools } from './connection.ts'
 
 export interface PoolBounds {
   /** Open or being opened, over all teams. */
@@ -19,47 +10,9 @@ export interface PoolBounds {
   readonly socketsPerOriginMax: number
 }
 
-/** The connections of one team under one policy version. */
-interface TeamPools {
-  readonly team: string
-  readonly version: number
-  readonly origins: Map<string, OriginPool>
-  retired: boolean
-}
-
-/** The connections to one origin. */
-export interface OriginPool {
-  readonly origin: string
-  readonly pools: TeamPools
-  /** Longest idle first. */
-  readonly idle: Connection[]
-  /** Sockets open or being opened. */
-  sockets: number
-}
-
-export interface Connection {
-  readonly pool: OriginPool
-  readonly client: Client
-  readonly socket: Socket
-  readonly openedAtMs: number
-  /** To be called before a request: the next bytes are a response. */
-  readonly awaitAnswer: () => void
-  /** The socket failed, which undici takes for the end of a body without a length. */
-  broken: boolean
-  /** Generation of the egress guard that has judged it for reuse; null = none yet. */
-  judgedGeneration: number | null
-  /** Its socket still counts. */
-  holdsSocket: boolean
-  /** Among all idle connections; null while in use. */
-  idleLink: Link<Connection> | null
-}
-
 /**
  * Open connections by team, policy version and origin. A reused connection skips the egress check, so it is reused only
  * under the settings version it was checked with; another version closes it.
- *
- * Each connection is an undici `Client` over a socket that we opened, and not part of an undici `Agent`: this way a call
- * knows its connection's timings, stops a connect at its deadline, and learns whether a byte was written.
  */
 export class ConnectionPool {
   readonly #clock: Clock
@@ -69,6 +22,7 @@ export class ConnectionPool {
   readonly #idle = new LinkedList<Connection>()
   #sockets = 0
   #closed = false
+  #isSweepDue = false
 
   constructor(clock: Clock, bounds: PoolBounds) {
     this.#clock = clock
@@ -113,36 +67,28 @@ export class ConnectionPool {
 
   /** Makes a connection of a reserved socket that is open. */
   adopt(pool: OriginPool, socket: Socket): Connection {
-    const connection: Connection = {
-      pool,
-      client: clientOver(socket, pool.origin),
-      socket,
-      openedAtMs: this.#clock.monotonicMs(),
-      awaitAnswer: passOverInterim(socket),
-      broken: false,
-      judgedGeneration: null,
-      holdsSocket: true,
-      idleLink: null,
-    }
-    socket.prependListener('error', () => {
-      connection.broken = true
-    })
+    const connection = new Connection(pool, socket, this.#clock.monotonicMs())
     socket.once('close', () => this.#drop(connection))
     return connection
   }
 
-  /** For reuse, after a response that was read to its end. */
-  release(connection: Connection): void {
+  /**
+   * For reuse, after a response that was read to its end.
+   * @param keepAliveMs how long the connection may idle; 0 if it cannot be used again
+   */
+  release(connection: Connection, keepAliveMs: number): void {
+    connection.idleUntilMs = this.#clock.monotonicMs() + keepAliveMs
     if (!this.#isReusable(connection)) return this.discard(connection)
     connection.pool.idle.push(connection)
     connection.idleLink = this.#idle.append(connection)
     if (this.#idle.length > IDLE_SOCKETS_MAX) this.#evictLongestIdle()
+    this.#planSweep()
   }
 
   /** For a connection that cannot be reused. */
   discard(connection: Connection): void {
     this.#drop(connection)
-    connection.client.destroy(null, ignore)
+    connection.destroy()
   }
 
   /** Closes all idle connections; those in use close when they are released. */
@@ -189,46 +135,24 @@ export class ConnectionPool {
     return true
   }
 
-  #isReusable({ pool, socket, openedAtMs, broken }: Connection): boolean {
-    if (this.#closed || pool.pools.retired || broken || socket.destroyed) return false
-    return this.#clock.monotonicMs() - openedAtMs < CONNECTION_AGE_MS_MAX
+  #planSweep(): void {
+    if (this.#isSweepDue) return
+    this.#isSweepDue = true
+    this.#clock.after(IDLE_SOCKETS_SWEEP_MS, () => this.#sweep())
+  }
+
+  /** Closes what has idled long enough, so that no target holds a socket that nobody will use. */
+  #sweep(): void {
+    this.#isSweepDue = false
+    const nowMs = this.#clock.monotonicMs()
+    for (const connection of this.#idle) if (connection.idleUntilMs <= nowMs) this.discard(connection)
+    if (this.#idle.length > 0) this.#planSweep()
+  }
+
+  #isReusable(connection: Connection): boolean {
+    const { pool, openedAtMs, idleUntilMs } = connection
+    if (this.#closed || pool.pools.retired || !connection.isOpen) return false
+    const nowMs = this.#clock.monotonicMs()
+    return nowMs < idleUntilMs && nowMs - openedAtMs < CONNECTION_AGE_MS_MAX
   }
 }
-
-/** The socket closed before a byte of the request was written. */
-class StaleConnectionError extends Error {
-  readonly code = 'ECONNRESET'
-  constructor() {
-    super('The connection was closed while it was idle.')
-    this.name = 'StaleConnectionError'
-  }
-}
-
-function clientOver(socket: Socket, origin: string): Client {
-  let handedOver = false
-  const client = new Client(origin, {
-    allowH2: false,
-    pipelining: 1,
-    maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
-    // undici's timeouts restart at every chunk and every 1xx; the call's own deadline does not.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
-    keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-    // undici connects again if the socket closed before it wrote the request.
-    connect: (_options, callback) => {
-      queueMicrotask(() => {
-        if (handedOver) return callback(new StaleConnectionError(), null)
-        handedOver = true
-        callback(null, socket)
-      })
-    },
-  })
-  // Faults inside undici's callbacks must not end the process; the call has its deadline.
-  const emitter: EventEmitter = client
-  emitter.on('error', ignore)
-  return client
-}
-
-function ignore(): void {}

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import type { Dispatcher } from 'undici'
 import {
   CALL_RECORD_BODY_BYTES_MAX,
   RESPONSE_BODY_INSPECTED_BYTES_MAX,
@@ -8,22 +7,29 @@ import {
 import type { Clock } from '../../ports/runtime.ts'
 import type { HttpCall, HttpCallResult } from '../../ports/http-caller.ts'
 import { leave, type Abortable, type AbortGroups, type Membership } from './abort-groups.ts'
+import type { AfterPoll, Waiting } from './after-poll.ts'
 import { BodyCollector } from './body-collector.ts'
 import {
   BlockedTargetError,
-  ConnectionFailedError,
   failed,
   failureOf,
   STAGE_DESCRIPTIONS,
   type CallFailure,
   type Stage,
 } from '../call-failure.ts'
-import type { Connection, ConnectionPool, OriginPool } from '../connections/connection-pool.ts'
+import type { ConnectionPool } from '../connections/connection-pool.ts'
+import {
+  closedEarly,
+  type Connection,
+  type ConnectionUser,
+  type OriginPool,
+} from '../connections/connection.ts'
 import type { EgressGuard } from '../egress/egress-guard.ts'
 import { literalOf } from '../../domain/net/ip-address.ts'
+import type { ResponseHead } from '../http1/response-head.ts'
 import type { LinkedList } from '../linked-list.ts'
 import { noUsableAddress, type ResolveName } from '../dns/name-resolver.ts'
-import { headersAsSent, headersToSend } from './request-headers.ts'
+import { headersAsSent, headersToSend, requestOf } from './request-headers.ts'
 import type { OpenSocket } from '../connections/socket-opener.ts'
 import { TextSearch } from './text-search.ts'
 
@@ -35,6 +41,7 @@ export interface ExchangeParts {
   readonly openSocket: OpenSocket
   readonly connections: ConnectionPool
   readonly abortGroups: AbortGroups
+  readonly afterPoll: AfterPoll
   readonly userAgent: string
   /** A call ended because of a fault of this machine. */
   onLocalFault(fields: { readonly reason: string }): void
@@ -60,23 +67,22 @@ const TIMING_OF = {
   reading: 'bodyMs',
 } as const satisfies Record<Stage, keyof Timings>
 
-const STOPPED = new Error('The call has ended.')
-
 /**
  * One HTTP call from start to result: a reused connection, or egress check, DNS, connect and TLS; then request and
- * response. Owns its deadline, its reserved socket and its connection. The one object of a call is also undici's
- * handler. Every end goes through `#finish`, which acts once and ignores later events of undici and the socket.
+ * response. Owns its deadline, its reserved socket and its connection, whose events it takes itself. Every end goes
+ * through `#finish`, which acts once.
  */
-export class Exchange implements Dispatcher.DispatchHandler, Abortable {
+export class Exchange implements ConnectionUser, Abortable, Waiting {
   readonly #parts: ExchangeParts
   readonly #call: HttpCall
   readonly #url: URL
   readonly #memberships: readonly [Membership, Membership]
   readonly #resolveResult: (result: HttpCallResult) => void
-  readonly #body: Buffer | null
+  readonly #body: string | null
+  readonly #bodyBytes: number
   readonly #startedAtMs: number
   readonly #timings: Timings = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
-  #headers: string[] = []
+  #requestHeaders: HttpCallResult['requestHeaders'] = []
   #cancelDeadline: () => void = ignore
   #stage: Stage | null = null
   #stageStartedAtMs = 0
@@ -85,7 +91,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   #cancelOpening: (() => void) | null = null
   #connection: Connection | null = null
   #isReused = false
-  #controller: Dispatcher.DispatchController | null = null
   #status = 0
   #responseHeaders: ReadonlyArray<readonly [string, string]> = []
   #collector: BodyCollector | null = null
@@ -102,14 +107,17 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     const { abortGroups, inFlight } = parts
     this.#memberships = [abortGroups.join(signal, this), { group: inFlight, link: inFlight.append(this) }]
     this.#resolveResult = resolve
-    this.#body = call.body === null || call.body === '' ? null : Buffer.from(call.body)
+    this.#body = call.body === '' ? null : call.body
+    this.#bodyBytes = this.#body === null ? 0 : Buffer.byteLength(this.#body)
     this.#startedAtMs = parts.clock.monotonicMs()
   }
 
   start(): void {
     const { clock, connections, userAgent } = this.#parts
     const { settings, team, timeoutMs } = this.#call
-    this.#headers = headersToSend(this.#call, this.#body, userAgent)
+    const { host } = this.#url
+    const headers = headersToSend(this.#call, this.#body, userAgent)
+    this.#requestHeaders = headersAsSent(headers, this.#call, { host, bodyBytes: this.#bodyBytes })
     this.#cancelDeadline = clock.after(timeoutMs, () => this.#passDeadline())
     // An idle connection of this team and policy version has passed the checks below.
     const idle = connections.takeIdle(team, settings.version, this.#url.origin)
@@ -187,75 +195,62 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#connection = connection
     this.#isReused = isReused
     this.#enter('waiting')
-    // The target may have closed the idle socket since the last poll. undici checks once before it writes, but in this
-    // turn of the event loop; one turn later it sees a close that has arrived.
-    if (isReused) setImmediate(() => this.#dispatch(connection))
-    else this.#dispatch(connection)
+    // The target may have closed the idle socket since the last poll.
+    if (isReused) this.#parts.afterPoll.add(this)
+    else this.#write(connection)
   }
 
-  #dispatch({ client }: Connection): void {
-    if (this.#done) return
-    const { pathname, search } = this.#url
-    client.dispatch(
-      { path: pathname + search, method: this.#call.method, headers: this.#headers, body: this.#body },
-      this,
-    )
+  afterPoll(): void {
+    if (this.#connection !== null) this.#write(this.#connection)
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    // From here on bytes may have been sent: the request is never sent a second time.
-    this.#controller = controller
-    this.#connection?.awaitAnswer()
-    if (this.#done) controller.abort(STOPPED)
+  #write(connection: Connection): void {
+    if (connection.isOpen) {
+      const { pathname, search } = this.#url
+      const line = `${this.#call.method} ${pathname}${search} HTTP/1.1\r\n`
+      const request = requestOf(line, this.#requestHeaders, { body: this.#body, bodyBytes: this.#bodyBytes })
+      // From here on bytes may have been sent: the request is never sent a second time.
+      return connection.send(request, this)
+    }
+    if (!this.#isReused) return this.#fail(closedEarly())
+    // Nothing was written to the idle connection, so nothing is sent twice on a new one.
+    this.#parts.connections.discard(connection)
+    this.#connection = null
+    this.#enter(null)
+    this.#timings.firstByteMs = null
+    this.#openConnection()
   }
 
-  onResponseStarted(): void {
-    if (!this.#done && this.#stage === 'waiting') this.#enter('reading')
+  onResponseBegin(): void {
+    this.#enter('reading')
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number): void {
-    if (this.#done) return
-    // The interim filter removes well-formed 1xx responses; this one is malformed.
-    if (statusCode < 200) return this.#fail(new ConnectionFailedError('The response is not valid HTTP/1.1.'))
-    this.#status = statusCode
-    this.#responseHeaders = pairsOf(controller.rawHeaders)
-    // They are views of up to 64 KiB that the socket read at once, which undici would keep alive as long as the call.
-    controller.rawHeaders = null
+  onResponseHead({ status, headers }: ResponseHead): void {
+    this.#status = status
+    this.#responseHeaders = headers
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#done) return
+  onResponseBody(bytes: Buffer): void {
     if (this.#collector === null) {
       this.#collector = new BodyCollector(CALL_RECORD_BODY_BYTES_MAX)
       const { sought } = this.#call
       if (sought.length > 0) this.#search = new TextSearch(sought, RESPONSE_BODY_INSPECTED_BYTES_MAX)
     }
-    this.#collector.add(chunk)
-    this.#search?.add(chunk)
+    this.#collector.add(bytes)
+    this.#search?.add(bytes)
     if (this.#collector.received > RESPONSE_BODY_READ_BYTES_MAX) this.#finish(this.#answer())
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(keepAliveMs: number): void {
     const connection = this.#connection
-    if (this.#done || connection === null) return
-    // A body without a length ends with the connection, but not with a reset.
-    if (connection.broken)
-      return this.#finish(failed('connection_error', 'The connection was reset by the target.'))
+    if (connection === null) return
     this.#connection = null
-    this.#parts.connections.release(connection)
+    this.#parts.connections.release(connection, keepAliveMs)
     this.#finish(this.#answer())
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (this.#done) return
-    const neverBegun = this.#controller === null
-    if (!neverBegun || !this.#isReused || this.#connection === null) return this.#fail(error)
-    // The target closed the idle connection and no byte was written: nothing is sent twice on a new one.
-    this.#parts.connections.discard(this.#connection)
-    this.#connection = null
-    this.#enter(null)
-    this.#timings.firstByteMs = null
-    this.#openConnection()
+  onConnectionError(error: Error): void {
+    this.#fail(error)
   }
 
   #answer(): Outcome {
@@ -300,7 +295,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
       ...outcome,
       durationMs: this.#stageStartedAtMs - this.#startedAtMs,
       timings: this.#timings,
-      requestHeaders: this.#requestHeaders(),
+      requestHeaders: this.#requestHeaders,
     })
   }
 
@@ -312,16 +307,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
       connections.releaseSocket(this.#pool)
     }
     if (this.#connection === null) return
-    this.#controller?.abort(STOPPED)
     connections.discard(this.#connection)
-  }
-
-  #requestHeaders(): HttpCallResult['requestHeaders'] {
-    if (this.#headers.length === 0) return []
-    return headersAsSent(this.#headers, this.#call, {
-      host: this.#url.host,
-      bodyBytes: this.#body?.length ?? 0,
-    })
+    this.#connection = null
   }
 }
 
@@ -334,15 +321,6 @@ function bareHost(hostname: string): string {
 
 function defaultPort(secure: boolean): number {
   return secure ? 443 : 80
-}
-
-function pairsOf(raw: Dispatcher.DispatchController['rawHeaders']): ReadonlyArray<readonly [string, string]> {
-  if (!Array.isArray(raw)) return []
-  const pairs: Array<readonly [string, string]> = []
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    pairs.push([raw[at]?.toString('latin1') ?? '', raw[at + 1]?.toString('latin1') ?? ''])
-  }
-  return pairs
 }
 
 function ignore(): void {}

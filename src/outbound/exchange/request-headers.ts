@@ -9,7 +9,7 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
  * Names and values in turn: the caller's headers in their order and spelling, then ours. The API has refused forbidden
  * headers; any that remain are dropped.
  */
-export function headersToSend(call: HttpCall, body: Uint8Array | null, userAgent: string): string[] {
+export function headersToSend(call: HttpCall, body: string | null, userAgent: string): string[] {
   const headers: string[] = []
   let hasContentType = false
   let hasAcceptEncoding = false
@@ -36,7 +36,10 @@ export function headersToSend(call: HttpCall, body: Uint8Array | null, userAgent
   return headers
 }
 
-/** The headers on the wire, including those that undici adds. */
+/**
+ * What a call sends, with the headers that frame it.
+ * @param bodyBytes length of the call's body in UTF-8; 0 for none
+ */
 export function headersAsSent(
   headers: readonly string[],
   call: HttpCall,
@@ -49,4 +52,24 @@ export function headersAsSent(
   for (let at = 0; at + 1 < headers.length; at += 2) sent.push([headers[at] ?? '', headers[at + 1] ?? ''])
   if (bodyBytes > 0 || METHODS_WITH_BODY.has(call.method)) sent.push(['content-length', String(bodyBytes)])
   return sent
+}
+
+/**
+ * A request in one piece, so that the kernel writes it as one: text whose characters are bytes where the body has only
+ * ASCII, as most bodies do, else its bytes.
+ */
+export function requestOf(
+  line: string,
+  headers: ReadonlyArray<readonly [string, string]>,
+  { body, bodyBytes }: { readonly body: string | null; readonly bodyBytes: number },
+): string | Buffer {
+  let head = line
+  for (const [name, value] of headers) head += `${name}: ${value}\r\n`
+  head += '\r\n'
+  if (body === null) return head
+  if (bodyBytes === body.length) return head + body
+  const request = Buffer.allocUnsafe(head.length + bodyBytes)
+  request.write(head, 0, 'latin1')
+  request.write(body, head.length)
+  return request
 }

@@ -4,8 +4,8 @@ import type { TeamSettings } from '../../ports/settings.ts'
 export interface SignedContent {
   readonly webhookId: string
   readonly timestampSeconds: number
-  /** The exact bytes sent; null for none. */
-  readonly body: Uint8Array | null
+  /** As sent, text in UTF-8; null for none. */
+  readonly body: string | Uint8Array | null
 }
 
 /** A secret's two keys. */
@@ -44,7 +44,12 @@ export function appendSignatureHeaders(
   headers.push('webhook-signature', webhook.join(' '))
 }
 
-function sign(key: KeyObject, prefix: string, body: Uint8Array | null, encoding: 'hex' | 'base64'): string {
+function sign(
+  key: KeyObject,
+  prefix: string,
+  body: string | Uint8Array | null,
+  encoding: 'hex' | 'base64',
+): string {
   const hmac = createHmac('sha256', key).update(prefix)
   if (body !== null) hmac.update(body)
   return hmac.digest(encoding)

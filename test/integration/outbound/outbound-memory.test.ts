@@ -1,8 +1,9 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
+import { createSocketOpener } from '../../../src/outbound/connections/socket-opener.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { startCaller, startRawTarget } from '../../support/targets/outbound-targets.ts'
 import { until } from '../../support/until.ts'
 
@@ -15,9 +16,16 @@ test('a body that stops on its way holds no more memory than its record needs', 
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const sockets: Socket[] = []
-  const onSent = (message: unknown) => void sockets.push((message as { socket: Socket }).socket)
-  subscribe('undici:client:sendHeaders', onSent)
-  const caller = startCaller()
+  const open = createSocketOpener(systemClock, [])
+  const caller = startCaller({
+    openSocket: (target, events) => {
+      const onOpen = (socket: Socket) => {
+        sockets.push(socket)
+        events.onOpen(socket)
+      }
+      return open(target, { ...events, onOpen })
+    },
+  })
   const part = Buffer.alloc(SENT_BYTES, 'a')
   const { url, close } = await startRawTarget((socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n')
@@ -39,7 +47,6 @@ test('a body that stops on its way holds no more memory than its record needs', 
   // The last piece of each body may still be on its way through the parser.
   await until('no more is held than records need', () => heldPerCall() < PER_CALL_BYTES_MAX)
   expect(heldPerCall()).toBeGreaterThan(16 * 1024)
-  unsubscribe('undici:client:sendHeaders', onSent)
   await caller.close()
   await Promise.all(calls)
   await close()

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { EgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
 import {
   createLatch,
   LOOPBACK_OPEN,
@@ -206,6 +207,25 @@ describe('connections', () => {
       timings: { connectMs: expect.any(Number) },
     })
     await worker.terminate()
+  })
+
+  test('are closed once they have idled for as long as the target allows', async () => {
+    const clock = createFakeClock()
+    const ownCaller = startCaller({ clock })
+    const closed = createLatch()
+    const { url, connections } = await target((socket) => {
+      socket.on('close', () => closed.open())
+      socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=3\r\nContent-Length: 2\r\n\r\nok')
+    })
+    await ownCaller.call(url)
+    await clock.advance(1_900)
+    await ownCaller.call(url)
+    expect(connections()).toBe(1)
+    await clock.advance(3_000)
+    await closed.reached
+    await ownCaller.call(url)
+    expect(connections()).toBe(2)
+    await ownCaller.close()
   })
 
   test('bytes nobody asked for end the connection', async () => {

@@ -67,11 +67,10 @@ test.each<[string, Stage, string]>([
   ['ECONNRESET', 'reading', 'connection_error'],
   ['EHOSTUNREACH', 'connect', 'connection_error'],
   ['EWHATEVER', 'connect', 'connection_error'],
-  ['UND_ERR_HEADERS_OVERFLOW', 'waiting', 'connection_error'],
   ['CERT_HAS_EXPIRED', 'tls', 'ssl_error'],
   ['EPROTO', 'tls', 'ssl_error'],
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'waiting', 'ssl_error'],
-  ['UND_ERR_INVALID_ARG', 'waiting', 'unknown'],
+  ['SOMETHING_ELSE', 'waiting', 'unknown'],
 ])('%s while %s is a %s', (code, stage, reason) => {
   const failure = failureOf(systemError(code), stage)
   expect(failure).toMatchObject({ kind: 'failed', reason })

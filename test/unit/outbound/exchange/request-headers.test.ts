@@ -3,7 +3,7 @@ import { headersAsSent, headersToSend } from '../../../../src/outbound/exchange/
 import type { HttpCall } from '../../../../src/ports/http-caller.ts'
 import { NO_TEAM_SETTINGS } from '../../../../src/ports/settings.ts'
 
-const BODY = Buffer.from('{}')
+const BODY = '{}'
 
 function callWith(fields: Partial<HttpCall>): HttpCall {
   return {

@@ -1,0 +1,232 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  CHUNK_LINE_BYTES_MAX,
+  INTERIM_RESPONSES_MAX,
+  KEEP_ALIVE_MS,
+} from '../../../../src/outbound/bounds.ts'
+import { ResponseReader, type ResponseListener } from '../../../../src/outbound/http1/response-reader.ts'
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
+const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+const INTERIM = [
+  'HTTP/1.1 100 Continue\r\n\r\n',
+  'HTTP/1.0 100\r\n\r\n',
+  'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nConnection: close\r\nContent-Length: 9\r\n\r\n',
+  'HTTP/1.1 199 \r\nX-A: \r\r\nX-B: b\r\n\r\n',
+]
+
+/** What a listener heard, in order. */
+class Heard implements ResponseListener {
+  readonly events: string[] = []
+  body = ''
+  keepAliveMs: number | null = null
+
+  onResponseBegin(): void {
+    this.events.push('begin')
+  }
+  onResponseHead({ status }: { readonly status: number }): void {
+    this.events.push(String(status))
+  }
+  onResponseBody(bytes: Buffer): void {
+    this.body += bytes.toString('latin1')
+  }
+  onResponseEnd(keepAliveMs: number): void {
+    this.keepAliveMs = keepAliveMs
+    this.events.push('end')
+  }
+}
+
+function read(pieces: readonly string[]): Heard {
+  const reader = new ResponseReader()
+  const heard = new Heard()
+  reader.begin(heard)
+  for (const piece of pieces) reader.read(Buffer.from(piece, 'latin1'))
+  return heard
+}
+
+/** Cut in two at each place, and into single bytes. */
+function cutsOf(text: string): ReadonlyArray<readonly string[]> {
+  const cuts = Array.from(text, (_byte, at) =>
+    [text.slice(0, at), text.slice(at)].filter((part) => part !== ''),
+  )
+  return [...cuts, [...text]]
+}
+
+describe('a response, cut anywhere', () => {
+  test.each<[string, string, string]>([
+    ['with a length', OK, 'ok'],
+    ['without a body', 'HTTP/1.1 204 No Content\r\n\r\n', ''],
+    ['with a body of nothing', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', ''],
+    [
+      'that was not modified, with the length of what it would have had',
+      'HTTP/1.1 304 x\r\nContent-Length: 9\r\n\r\n',
+      '',
+    ],
+    ['in chunks', `${CHUNKED}3\r\nabc\r\nA \r\n0123456789\r\n0\r\n\r\n`, 'abc0123456789'],
+    [
+      'in chunks with extensions and trailers',
+      `${CHUNKED}1;a="b"\r\nx\r\n00\r\nX-T: 1\r\nX-U: 2\r\n\r\n`,
+      'x',
+    ],
+    ['in chunks that hold line ends', `${CHUNKED}4\r\n\r\n\r\n\r\n0\r\n\r\n`, '\r\n\r\n'],
+    ...INTERIM.map((interim): [string, string, string] => [
+      `after ${JSON.stringify(interim)}`,
+      interim + OK,
+      'ok',
+    ]),
+  ])('%s', (_name, response, body) => {
+    for (const pieces of cutsOf(response)) {
+      const heard = read(pieces)
+      expect(heard.body, JSON.stringify(pieces)).toBe(body)
+      expect(heard.events.filter((event) => event !== 'begin')).toEqual(
+        [response.slice(9, 12), 'end'].with(0, heard.events[1] ?? ''),
+      )
+      expect(heard.events[0]).toBe('begin')
+      expect(heard.events).toHaveLength(3)
+      expect(heard.keepAliveMs).toBe(KEEP_ALIVE_MS)
+    }
+  })
+
+  test('and 1xx responses before it, in any number and order', () => {
+    const cuts = fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 8 })
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...INTERIM), { maxLength: 6 }), cuts, (interims, places) => {
+        const text = interims.join('') + OK
+        const at = [
+          0,
+          ...places.filter((place) => place < text.length).toSorted((a, b) => a - b),
+          text.length,
+        ]
+        const pieces = at.slice(1).map((end, index) => text.slice(at[index], end))
+        const heard = read(pieces)
+        expect(heard.events).toEqual(['begin', '200', 'end'])
+        expect(heard.body).toBe('ok')
+      }),
+    )
+  })
+
+  test('begins with its own first bytes, not with those of a 1xx', () => {
+    expect(read(['HTTP/1.1 103 Early Hints\r\n']).events).toEqual([])
+    expect(read([`${INTERIM[0] ?? ''}HTTP/1.1 `]).events).toEqual([])
+    expect(read([`${INTERIM[0] ?? ''}HTTP/1.1 2`]).events).toEqual(['begin'])
+  })
+})
+
+test('a body without a length ends with the connection', () => {
+  const reader = new ResponseReader()
+  const heard = new Heard()
+  reader.begin(heard)
+  reader.read(Buffer.from('HTTP/1.1 200 OK\r\n\r\nabc'))
+  expect(heard.events).toEqual(['begin', '200'])
+  reader.readEnd()
+  expect(heard).toMatchObject({ body: 'abc', keepAliveMs: 0, events: ['begin', '200', 'end'] })
+})
+
+test.each([
+  '',
+  'HTTP/1.1 200 OK\r\nA: ',
+  'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab',
+  `${CHUNKED}3\r\nabc\r\n0\r\n`,
+])('an end after %j is too early', (begun) => {
+  const reader = new ResponseReader()
+  reader.begin(new Heard())
+  reader.read(Buffer.from(begun))
+  expect(() => reader.readEnd()).toThrow('The connection was closed before the response was complete.')
+})
+
+describe('the connection', () => {
+  test.each<[string, string]>([
+    ['a body with a length', `${OK}!`],
+    ['the last chunk', `${CHUNKED}0\r\n\r\nH`],
+    ['a head without a body', 'HTTP/1.1 204 x\r\n\r\nHTTP/1.1 200'],
+  ])('is not used again when bytes follow %s', (_name, text) => {
+    expect(read([text])).toMatchObject({ keepAliveMs: 0, events: ['begin', expect.any(String), 'end'] })
+  })
+
+  test('serves one response after the other', () => {
+    const reader = new ResponseReader()
+    for (const body of ['ab', 'cd', 'ef']) {
+      const heard = new Heard()
+      reader.begin(heard)
+      reader.read(
+        Buffer.from(
+          `HTTP/1.1 100 x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n${body}\r\n0\r\n\r\n`,
+        ),
+      )
+      expect(heard).toMatchObject({ body, keepAliveMs: KEEP_ALIVE_MS })
+      expect(reader.isBusy).toBe(false)
+    }
+  })
+})
+
+test('a listener that stops within a body hears nothing more', () => {
+  const reader = new ResponseReader()
+  class Stops extends Heard {
+    override onResponseBody(bytes: Buffer): void {
+      super.onResponseBody(bytes)
+      reader.stop()
+    }
+  }
+  for (const response of [
+    `${CHUNKED}1\r\na\r\n1\r\nb\r\n0\r\n\r\n`,
+    'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na',
+  ]) {
+    const heard = new Stops()
+    reader.begin(heard)
+    reader.read(Buffer.from(response))
+    expect(heard).toMatchObject({ body: 'a', events: ['begin', '200'] })
+  }
+})
+
+const INVALID = 'The response is not valid HTTP/1.1.'
+
+test.each<[string, string, string]>([
+  ['another protocol, from its first byte', 'S', INVALID],
+  ['another version', 'HTTP/2', INVALID],
+  ['an empty line first', `\r\n${OK}`, INVALID],
+  ['a line that ends in LF alone', 'HTTP/1.1 200 OK\n', INVALID],
+  ['a 1xx of another form', 'HTTP/1.1 1x0 a\r\n\r\n', INVALID],
+  [
+    'a head that is too large',
+    `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(16 * 1024)}`,
+    'The response headers are larger than 16 KiB.',
+  ],
+  [
+    'a head that is too large, with its end',
+    `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(16 * 1024)}\r\n\r\n`,
+    'The response headers are larger than 16 KiB.',
+  ],
+  [
+    'too many 1xx',
+    'HTTP/1.1 103 x\r\n\r\n'.repeat(INTERIM_RESPONSES_MAX + 1),
+    'The target sent too many 1xx responses.',
+  ],
+  [
+    'a change of protocol',
+    'HTTP/1.1 101 x\r\n\r\n',
+    'The target switched protocols (101), which was not asked for.',
+  ],
+  ['a chunk without a size', `${CHUNKED}\r\n`, INVALID],
+  ['a chunk of a size that is no number', `${CHUNKED}0x1\r\n`, INVALID],
+  ['a chunk that is longer than its size', `${CHUNKED}1\r\nab\r\n`, INVALID],
+  ['a size that ends in LF alone', `${CHUNKED}1\n`, INVALID],
+  ['a line of a chunk without an end', `${CHUNKED}1;${'a'.repeat(CHUNK_LINE_BYTES_MAX)}`, INVALID],
+  ['trailers without an end', `${CHUNKED}0\r\n${`X: ${'a'.repeat(1_000)}\r\n`.repeat(17)}`, INVALID],
+  [
+    'more bytes around its chunks than a body may have',
+    CHUNKED + `1;${'a'.repeat(4_000)}\r\na\r\n`.repeat(530),
+    'The chunks of the response have too many bytes around them.',
+  ],
+])('%s is refused', (_name, text, message) => {
+  expect(() => read([text])).toThrow(message)
+  expect(() => read([...text])).toThrow(message)
+})
+
+test('the longest head and the most 1xx that are allowed pass', () => {
+  const start = 'HTTP/1.1 204 x\r\nA: '
+  const head = `${start}${'a'.repeat(16 * 1024 - start.length - 4)}\r\n\r\n`
+  expect(read([head]).events).toEqual(['begin', '204', 'end'])
+  expect(read([...head]).events).toEqual(['begin', '204', 'end'])
+  expect(read(['HTTP/1.1 103 x\r\n\r\n'.repeat(INTERIM_RESPONSES_MAX) + OK]).body).toBe('ok')
+})
