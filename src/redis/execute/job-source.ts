@@ -13,7 +13,8 @@ import { HeldQueues } from './claim/held-queues.ts'
 import { SettingsCache } from './claim/settings-cache.ts'
 import { SuspectClaims } from './claim/suspect-claims.ts'
 import { SuspectCohort } from './claim/suspect-cohort.ts'
-import { batchValues, FINISH, REAP, type BatchJob } from './finish/batch.ts'
+import { batchValues, FINISH, REAP } from './finish/batch.ts'
+import { orderByClaim, type BatchJob } from './finish/batch-job.ts'
 import { blankBatchJob, toBatchJob } from './finish/work-end.ts'
 import { heldEntries } from './held-entries.ts'
 
@@ -33,6 +34,8 @@ type FinishReply = [
 
 interface SentFinish {
   readonly ends: readonly WorkEnd[]
+  /** Which of them stands at each place of the step. */
+  readonly order: readonly number[]
   readonly call: StepCall
 }
 
@@ -99,7 +102,12 @@ export class RedisJobSource implements JobSource {
 
   async finish(ends: readonly WorkEnd[]): Promise<Array<'done' | 'stale'>> {
     const engine = this.#engine
-    const [now, woken, dropped, codes, grown, raised] = await this.#sendFinish(ends)
+    const { reply, order } = await this.#sendFinish(ends)
+    const [now, woken, dropped, sentCodes, grown, raised] = reply
+    const codes = ends.map(() => '')
+    order.forEach((position, i) => {
+      codes[position] = sentCodes[i] ?? ''
+    })
     engine.runner.noteRedisTime(this.shard, Number(now))
     if (dropped > 0) engine.metrics.callRecordsDropped(dropped)
     if (woken > 0 || raised !== '') hintWake(engine, this.shard)
@@ -109,16 +117,19 @@ export class RedisJobSource implements JobSource {
     ends.forEach(({ work }, i) => {
       if (codes[i] === 'a') reportQuarantined(engine, this.shard, work.jobId)
     })
-    return [...codes].map((code) => (code === 's' ? 'stale' : 'done'))
+    return codes.map((code) => (code === 's' ? 'stale' : 'done'))
   }
 
-  async #sendFinish(ends: readonly WorkEnd[]): Promise<FinishReply> {
+  async #sendFinish(
+    ends: readonly WorkEnd[],
+  ): Promise<{ readonly reply: FinishReply; readonly order: readonly number[] }> {
     const { runner, teamNumbers } = this.#engine
     for (let tries = 0; tries < FINISH_TRIES_MAX; tries += 1) {
       if (this.#openFinish?.ends !== ends) this.#openFinish = await this.#newFinish(ends)
-      const reply = (await runner.run(this.#openFinish.call, RESEND_MS)) as FinishReply
+      const { call, order } = this.#openFinish
+      const reply = (await runner.run(call, RESEND_MS)) as FinishReply
       this.#openFinish = null
-      if (reply[3] !== '') return reply
+      if (reply[3] !== '') return { reply, order }
       teamNumbers.forget()
     }
     throw new Error('team numbers change faster than they can be read')
@@ -156,12 +167,12 @@ export class RedisJobSource implements JobSource {
   }
 
   async #newFinish(ends: readonly WorkEnd[]): Promise<SentFinish> {
-    const engine = this.#engine
     this.#finishes += 1
     const finishId = `${this.#executor}:${this.#finishes}`
-    const jobs = ends.map((end) => toBatchJob(end, engine.jobIds))
+    const order = orderByClaim(ends)
+    const jobs = order.map((position) => toBatchJob(ends[position] as WorkEnd))
     const values = await this.#batchValues(jobs)
-    return { ends, call: FINISH.with({ ...values, finishId }) }
+    return { ends, order, call: FINISH.with({ ...values, finishId }) }
   }
 
   #batchValues(jobs: readonly BatchJob[]) {
@@ -199,7 +210,7 @@ export class RedisJobSource implements JobSource {
   }
 
   async #unknownJobs(mode: 'unknown' | 'leave', known: ReadonlySet<number>): Promise<BatchJob[]> {
-    const { runner, jobIds } = this.#engine
+    const { runner } = this.#engine
     const isClaiming = this.#ready.isOpen
     const held = await runner.read((redis) => redis.hgetall(this.#keys.heldJobs(this.#executor)))
     const entries = await heldEntries(this.#engine, this.#keys, Object.entries(held).flat())
@@ -207,7 +218,7 @@ export class RedisJobSource implements JobSource {
       entries
         .filter(({ id }) => !known.has(Number(id)))
         .map(({ id, queue, token }) =>
-          blankBatchJob(Number(id), token, { queue, settingsHash: '', isLarge: false }, jobIds),
+          blankBatchJob(Number(id), token, { queue, settingsHash: '', isLarge: false }),
         )
         // A token above the last one answered belongs to the open claim, whose answer is still to come. Without an open
         // claim it belongs to one that Redis received a second time, long after its answer.

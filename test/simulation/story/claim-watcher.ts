@@ -83,13 +83,8 @@ export class ClaimWatcher implements StepWatcher {
     const isTaken = status === 'ok' && /[bf]/.test(codes)
     if (isTaken && (args[2] === 'deadline' || args[2] === 'unknown')) this.#onRescue(args[1] ?? '', args[2])
     if (status !== 'ok' || (args[2] !== 'lease' && args[2] !== 'deadline')) return
-    const { jobs, ...before } = REAP.shape.rows
-    let at: number = REAP.shape.args.length
-    for (const { args: words } of Object.values(before)) at += 1 + Number(args[at]) * words.length
-    const [idAt, queueAt] = [jobs.args.indexOf('id'), jobs.args.indexOf('queue')]
-    for (const [i, code] of [...codes].entries()) {
-      const job = args.slice(at + 1 + i * jobs.args.length)
-      const [id, localId] = [job[idAt], job[queueAt]]
+    for (const [i, { id, localId }] of reapedJobs(args).entries()) {
+      const code = codes[i] ?? ''
       const head = keys.find((key) => key.endsWith(`:q:${localId}`)) as string
       // A deleted queue has no counters any more.
       if (this.#redis.run('hlen', [head]) === 0) continue
@@ -152,4 +147,30 @@ function shardOf(key: string): string {
 
 function slotKeysOf(keys: readonly string[]): string[] {
   return keys.filter((key) => /:a:\d+$/.test(key))
+}
+
+/** The jobs that a `reap` names, in its order. */
+function reapedJobs(
+  args: readonly string[],
+): ReadonlyArray<{ readonly id: string; readonly localId: string }> {
+  const { jobs, ...before } = REAP.shape.rows
+  let at: number = REAP.shape.args.length
+  const queues: string[] = []
+  for (const [group, { args: words }] of Object.entries(before)) {
+    const count = Number(args[at])
+    if (group === 'stretches') queues.push(...queuesOf(args.slice(at + 1, at + 1 + count * words.length)))
+    at += 1 + count * words.length
+  }
+  return queues.map((localId, i) => ({ id: args[at + 1 + i * jobs.args.length] ?? '', localId }))
+}
+
+/** The queue of each job, from the stretches that say it once for several. */
+function queuesOf(flat: readonly string[]): readonly string[] {
+  const names: readonly string[] = REAP.shape.rows.stretches.args
+  const stretches = Array.from({ length: flat.length / names.length }, (_, i) =>
+    flat.slice(i * names.length, (i + 1) * names.length),
+  )
+  return stretches.flatMap((words) =>
+    Array.from({ length: Number(words[names.indexOf('count')]) }, () => words[names.indexOf('queue')] ?? ''),
+  )
 }

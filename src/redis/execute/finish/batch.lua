@@ -1,13 +1,45 @@
 -- Shared by finish and reap: ends a batch of jobs. Declares `job_rows`, `open_batch`, `end_job` and `close_batch`. Wants
 -- `Alerts`, `EndLog`, `Runs`, `Settle` and `Usage`.
+--
+-- A job has three words, and what it shares with those around it stands once, in its stretch: batch-job.ts. `facts` of
+-- most jobs are their bytes, or ''; else bytes '|' delay '|' large '|' failure '|' length of the call '|' call callback
 
 local minute_rows = ROWS.minutes
 local callback_queues = ROWS.callbackQueues
 local queue_rows = ROWS.queues
 local run_rows = ROWS.runs
-local job_rows = ROWS.jobs
+local stretch_rows = ROWS.stretches
 local alert_teams = ROWS.alertTeams
 local alert_rows = ROWS.alerts
+local job_count = ROWS.jobs.count
+
+local function read_facts(job, facts)
+  local bytes, delay, large, failure, length, at = string.match(facts, '^(%d*)|(%d+)|(%d)|([^|]*)|(%d+)|()')
+  job.bytes, job.delay, job.is_large, job.failure = tonumber(bytes), tonumber(delay), large == '1', failure
+  job.call = string.sub(facts, at, at + tonumber(length) - 1)
+  job.callback = string.sub(facts, at + tonumber(length))
+end
+
+local job_rows = {}
+do
+  local at, left, stretch = 0, 0, nil
+  for i = 1, job_count do
+    if left == 0 then
+      at = at + 1
+      stretch = stretch_rows[at]
+      left = tonumber(stretch.count)
+    end
+    left = left - 1
+    local id, record, facts = next_arg(), next_arg(), next_arg()
+    local job = {
+      id = id, record = record, position = i, bytes = tonumber(facts), delay = 0, is_large = false,
+      failure = '', call = '', callback = '', kind = stretch.kind, queue = stretch.queue, token = stretch.token,
+      settingsHash = stretch.settingsHash,
+    }
+    if not job.bytes and facts ~= '' then read_facts(job, facts) end
+    job_rows[i] = job
+  end
+end
 
 -- Answers nil when a team's callback queue has another number than the caller knows: a Redis that lost its last writes
 -- may have given the number to another team.

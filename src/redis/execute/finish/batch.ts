@@ -1,7 +1,4 @@
 import { FINISHED_CHAINS_PER_CRON_SLACK, LEASE_MS, NEAR_DELAY_SECONDS_MAX } from '../../../domain/limits.ts'
-import type { FailureReason } from '../../../domain/jobs/job.ts'
-import type { AlertFacts } from '../../../domain/alerts/alert-message.ts'
-import type { AlertType } from '../../../domain/alerts/alert.ts'
 import type { Mutes, WindowSource } from '../../../ports/windows.ts'
 import { ALERT_TEAM, alertTeam } from '../../alerts/alert-teams.ts'
 import type { Engine } from '../../client/engine.ts'
@@ -9,6 +6,7 @@ import { encodeAlertFacts } from '../../layout/alert-record.ts'
 import { callbackQueueOf, queueIdOf, type ShardKeys } from '../../layout/keys.ts'
 import { step } from '../../client/step.ts'
 import { END } from '../../layout/fields.ts'
+import { jobRows, type BatchJob, type EndedRun } from './batch-job.ts'
 
 /** What `finish` and `reap` are both sent about queues and jobs. */
 const BATCH = {
@@ -39,16 +37,12 @@ const BATCH = {
       keys: ['cronRecords'],
       args: ['position', 'cronId', 'record', 'tick', 'reason', 'host', 'teamPosition'],
     },
-    jobs: {
-      args: [
-        ...(['id', 'root', 'seq', 'queue', 'token', 'kind', 'settingsHash', 'isLarge'] as const),
-        ...(['bytes', 'delayMs', 'record', 'call', 'callback', 'failure'] as const),
-      ],
-    },
+    stretches: { args: ['queue', 'token', 'kind', 'settingsHash', 'count'] },
     alertTeams: { ...ALERT_TEAM, args: [...ALERT_TEAM.args, 'cronMutes'] },
     alerts: {
       args: ['position', 'teamPosition', 'type', 'reason', 'queueId', 'suppressedBy', 'facts'],
     },
+    jobs: { args: ['id', 'record', 'facts'] },
   },
 } as const
 
@@ -60,59 +54,6 @@ export const REAP = step('reap', import.meta.url, {
   ...BATCH,
   args: ['leaseMs', 'executor', 'mode', 'marginMs', 'lossesMax', ...BATCH.args],
 })
-
-/** One job of a batch, in the words of the steps. */
-export interface BatchJob {
-  readonly id: number
-  readonly root: number
-  readonly seq: number
-  /** Local queue id. */
-  readonly queue: string
-  readonly token: string
-  readonly kind: (typeof END)[keyof typeof END]
-  readonly settingsHash: string
-  readonly isLarge: 0 | 1
-  /** Of its record and of its part in `payloads`; '' = the step has to ask. */
-  readonly bytes: number | ''
-  /** Until the retry, or until a dead letter is purged. */
-  readonly delayMs: number
-  readonly record: string
-  /** Of its latency and lateness, for statistics. */
-  readonly buckets: string
-  /** Its call record; '' = none. */
-  readonly call: string
-  /** Record of the callback that reports it; '' = none. */
-  readonly callback: string
-  /** Whose callback it is; '' = none. */
-  readonly callbackTeam: string
-  /** Why its chain failed for good; '' = it did not. */
-  readonly failure: FailureReason | ''
-  /** The cron whose run ends with this job; null = none, or the run goes on. */
-  readonly run: EndedRun | null
-  /** What its end raises for its queue; null = nothing. */
-  readonly alerts: BatchAlerts | null
-}
-
-/** Alerts of one queue, one of each type. */
-export interface BatchAlerts {
-  readonly team: string
-  readonly queueName: string
-  readonly types: readonly AlertType[]
-  readonly reason: FailureReason
-  readonly facts: AlertFacts
-}
-
-/** As cron records are written; see crons/tick/tick.lua. */
-export interface EndedRun {
-  readonly cronId: number
-  readonly record: string
-  readonly tickMs: number
-  readonly team: string
-  /** null = it succeeded. */
-  readonly failureReason: FailureReason | null
-  /** That was called; '' when it succeeded. */
-  readonly host: string
-}
 
 /** Estimates of Redis time are good to this; both minutes are declared near a boundary. */
 const CLOCK_TOLERANCE_MS = 1500
@@ -154,7 +95,7 @@ export async function batchValues(
     minutes: minutes.map((minute) => ({ minute, bucket: keys.minuteBucket(minute) })),
     callbackQueues: [...callbacks.values()],
     queues: [...queues.values()],
-    jobs,
+    ...jobRows(jobs),
     ...alertValues(jobs, { keys, shards: engine.shards.length, windows, nowMs }),
   }
 }

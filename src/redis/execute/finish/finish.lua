@@ -39,7 +39,7 @@ for i, job in ipairs(job_rows) do
   local is_held = holders[i] == queue.holder and not seen[job.id]
   codes[i] = is_held and 'd' or 's'
   if is_held then
-    seen[job.id], job.position = true, i
+    seen[job.id] = true
     jobs[#jobs + 1] = job
   end
 end

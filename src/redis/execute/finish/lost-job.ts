@@ -3,7 +3,7 @@ import { effectiveSettings, endAttempt } from '../../../domain/jobs/retry-policy
 import { callbackFor } from '../../../domain/jobs/callback.ts'
 import type { JobRequest } from '../../../domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../domain/jobs/queue-settings.ts'
-import type { BatchJob } from './batch.ts'
+import type { BatchJob } from './batch-job.ts'
 import type { Engine } from '../../client/engine.ts'
 import type { HeldEntry } from '../held-entries.ts'
 import {
@@ -20,7 +20,7 @@ import { blankBatchJob, endedBatchJob } from './work-end.ts'
 /** Releases a job, or fails it if this was its last allowed loss. A job that cannot be read is quarantined. */
 export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEntry): Promise<BatchJob> {
   const location = { queue: entry.queue, settingsHash: '', isLarge: false }
-  const released = blankBatchJob(Number(entry.id), entry.token, location, engine.jobIds)
+  const released = blankBatchJob(Number(entry.id), entry.token, location)
   const text = await engine.runner.read((redis) => redis.hget(keys.queue(entry.queue).records, entry.id))
   if (text === null) return released
   const record = readable(() => decodeRecord(text, null))
@@ -119,6 +119,5 @@ function failedByLoss(
       bytes: null,
     },
     { end, callback, call: null },
-    jobIds,
   )
 }

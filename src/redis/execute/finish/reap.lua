@@ -73,7 +73,6 @@ end
 
 local jobs, codes, seen = {}, {}, {}
 for i, job in ipairs(job_rows) do
-  job.position = i
   codes[i] = seen[job.id] and 's' or judge(job)
   if codes[i] ~= 's' and codes[i] ~= 'p' then
     seen[job.id] = true

@@ -1,11 +1,12 @@
--- Shared by finish and reap: how the runs of crons end. Declares `Runs`. Wants `Alerts` and `Cron`.
+-- Shared by finish and reap: how the runs of crons end. Declares `Runs`. Wants `Alerts`, `Cron` and
+-- `root_of`.
 
 local Runs = {}
 
 -- Notes that a run's chain has ended with this job, the next one after those of `ended`.
 function Runs.note_end(ended, run, job)
   if job.kind ~= END.success and job.kind ~= END.failed and job.kind ~= END.deadLetter then return end
-  run.ended, run.root, run.job = job.kind, job.root, job.id
+  run.ended, run.root, run.job = job.kind, root_of(job.id), job.id
   table.insert(ended, run)
 end
 

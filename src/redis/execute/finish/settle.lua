@@ -1,4 +1,4 @@
--- Shared by finish and reap: how a job in flight ends. Declares `Settle`.
+-- Shared by finish and reap: how a job in flight ends. Declares `Settle` and `root_of`.
 --
 -- A job record (value in `records`) is text:
 --   due(13) attempt(1, base 36) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' request
@@ -19,6 +19,20 @@ local function attempt_digit(attempt)
   return attempt < 10 and tostring(attempt) or string.char(87 + attempt)
 end
 
+local shards = tonumber(ARGV.shards)
+
+-- The id of the chain's first job, which is that of most jobs: domain/jobs/job-ids.ts.
+local function root_of(id)
+  local number = tonumber(id)
+  local retries = math.floor(number / shards) % 16
+  return retries == 0 and id or string.format('%.0f', number - retries * shards)
+end
+
+-- The field of `payloads` that has the tail of the request.
+local function payload_field(id)
+  return string.format('%.0f', math.floor(tonumber(id) / (16 * shards)))
+end
+
 -- A dead letter is purged at this time, or with the chain's other traces.
 local function keep_dead_letter(queue, root, letter, purge_at)
   call('HSET', queue.deadLetterRecords, root, letter)
@@ -34,20 +48,20 @@ function Settle.quarantine(batch, queue, job, body)
   job.is_quarantined = true
   if queue.is_of_callbacks then return -#body end
   release_settings_of(body)
-  local attempt = math.floor(tonumber(job.id) / tonumber(ARGV.shards)) % 16 + 1
+  local attempt = math.floor(tonumber(job.id) / shards) % 16 + 1
   local letter = '!' .. attempt_digit(attempt) .. pad13(batch.now) .. '\n' .. body
-  keep_dead_letter(queue, job.root, letter, batch.now + tonumber(ARGV.finishedMs))
+  keep_dead_letter(queue, root_of(job.id), letter, batch.now + tonumber(ARGV.finishedMs))
   return #letter - #body
 end
 
 function Settle.retry(batch, queue, job, body)
-  local delay = tonumber(job.delayMs)
+  local delay = job.delay
   local due = batch.now + delay
   local minute = math.floor(due / 60000)
   local bucket = delay > 60000 and batch.minutes[minute]
   local flags = tonumber(string.sub(body, 16, 16)) % 2 + (bucket and 2 or 0)
   local attempt = tonumber(string.sub(body, 14, 14), 36) + 1
-  local id = string.format('%.0f', tonumber(job.id) + tonumber(ARGV.shards))
+  local id = string.format('%.0f', tonumber(job.id) + shards)
   local record = pad13(due) .. attempt_digit(attempt) .. '0' .. flags .. string.sub(body, 17, 30)
     .. string.format('%.0f', delay) .. '|' .. job.record .. request_part(body)
   call('HSET', queue.records, id, record)
@@ -63,16 +77,16 @@ end
 function Settle.dead_letter(batch, queue, job, body)
   local bar = string.find(body, '|', 31, true)
   local letter = string.sub(body, 1, bar) .. job.record .. request_part(body)
-  keep_dead_letter(queue, job.root, letter, batch.now + tonumber(job.delayMs))
+  keep_dead_letter(queue, root_of(job.id), letter, batch.now + job.delay)
   return #letter - #body
 end
 
 -- Notes a chain that has ended; `write_finished` writes all of a queue together.
 function Settle.finished(queue, job)
   local ended, summaries = queue.ended, queue.ended_summaries
-  local n = #ended
-  ended[n + 1], summaries[n * 2 + 1], summaries[n * 2 + 2] = job.root, job.root, job.record
-  if job.isLarge == '1' then table.insert(queue.ended_payloads, job.seq) end
+  local n, root = #ended, root_of(job.id)
+  ended[n + 1], summaries[n * 2 + 1], summaries[n * 2 + 2] = root, root, job.record
+  if job.is_large then table.insert(queue.ended_payloads, payload_field(job.id)) end
 end
 
 -- Answers the length of the queue's history.
@@ -126,8 +140,8 @@ end
 
 -- The bytes of a job that ends: of its record, and of its part in `payloads`.
 local function bytes_of(queue, job)
-  if job.bytes ~= '' then return tonumber(job.bytes) end
-  local large = job.isLarge == '1' and call('HSTRLEN', queue.payloads, job.seq) or 0
+  if job.bytes then return job.bytes end
+  local large = job.is_large and call('HSTRLEN', queue.payloads, payload_field(job.id)) or 0
   return call('HSTRLEN', queue.records, job.id) + large
 end
 

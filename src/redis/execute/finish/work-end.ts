@@ -4,9 +4,8 @@ import { calledHost, queueFacts } from '../../../domain/alerts/alert-message.ts'
 import type { AttemptEnd } from '../../../domain/jobs/retry-policy.ts'
 import type { Callback } from '../../../domain/jobs/callback.ts'
 import type { CallRecord, JobRequest } from '../../../domain/jobs/job.ts'
-import type { JobIds } from '../../../domain/jobs/job-ids.ts'
 import type { WorkEnd } from '../../../ports/jobs.ts'
-import type { BatchAlerts, BatchJob, EndedRun } from './batch.ts'
+import type { BatchAlerts, BatchJob, EndedRun } from './batch-job.ts'
 import { END } from '../../layout/fields.ts'
 import { runningRecord } from '../../layout/cron-record.ts'
 import { encodeFinished } from '../../layout/finished-record.ts'
@@ -39,10 +38,10 @@ export interface EndedJob {
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** Puts an executor's answer into the words of the `finish` step. */
-export function toBatchJob(end: WorkEnd, jobIds: JobIds): BatchJob {
-  if (end.type === 'ended') return endedBatchJob(end.work, end, jobIds)
+export function toBatchJob(end: WorkEnd): BatchJob {
+  if (end.type === 'ended') return endedBatchJob(end.work, end)
   const { work } = end
-  const job = blankBatchJob(work.jobId, work.token, work.location, jobIds)
+  const job = blankBatchJob(work.jobId, work.token, work.location)
   job.kind = KINDS[end.type]
   job.bytes = work.bytes ?? ''
   return job
@@ -52,17 +51,14 @@ export function blankBatchJob(
   jobId: number,
   token: string,
   location: EndedJob['location'],
-  jobIds: JobIds,
 ): Mutable<BatchJob> {
   return {
     id: jobId,
-    root: jobIds.rootOf(jobId),
-    seq: jobIds.seqOf(jobId),
     queue: location.queue,
     token,
     kind: END.released,
     settingsHash: location.settingsHash,
-    isLarge: location.isLarge ? 1 : 0,
+    isLarge: location.isLarge,
     bytes: '',
     delayMs: 0,
     record: '',
@@ -84,10 +80,9 @@ export function endedBatchJob(
     readonly callback: Callback | null
     readonly call: CallRecord | null
   },
-  jobIds: JobIds,
 ): BatchJob {
   const { end, callback, call } = ending
-  const batchJob = blankBatchJob(job.jobId, job.token, job.location, jobIds)
+  const batchJob = blankBatchJob(job.jobId, job.token, job.location)
   batchJob.bytes = job.bytes ?? ''
   if (call !== null) batchJob.call = JSON.stringify(call)
   if (callback !== null) {
