@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { ConnectionFailedError } from '../call-failure.ts'
-import { ResponseReader, type ResponseListener } from '../http1/response-reader.ts'
+import { ResponseReader, type ResponseListener } from '../wire/response-reader.ts'
 import type { Link } from '../linked-list.ts'
 
 /** Who called over a connection. */

@@ -26,7 +26,7 @@ import {
 } from '../connections/connection.ts'
 import type { EgressGuard } from '../egress/egress-guard.ts'
 import { literalOf } from '../../domain/net/ip-address.ts'
-import type { ResponseHead } from '../http1/response-head.ts'
+import type { ResponseHead } from '../wire/response-head.ts'
 import type { LinkedList } from '../linked-list.ts'
 import { noUsableAddress, type ResolveName } from '../dns/name-resolver.ts'
 import { headersAsSent, headersToSend, requestOf } from './request-headers.ts'

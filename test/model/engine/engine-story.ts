@@ -181,18 +181,25 @@ export class Story {
   }
 
   #judgeClaim(hold: Hold, shard: number, grant: ClaimGrant, step: SentStep): void {
-    const reply = step.reply as [string, string, string, string, number, string[], Array<string | number>]
+    const reply = step.reply as [string, string, string, ...unknown[]]
     if (reply[0] === 'lost')
       return assert.ok(!this.model.hasLease(shard, hold.name), 'a lease was said to be lost')
-    const [, now, token, , , , flat] = reply
+    const [, now, token] = reply
+    const [flat, payloads] = [reply[6], reply[11]] as Array<Array<string | number>>
+    assert.ok(flat !== undefined && payloads !== undefined)
     assert.equal(Number(now), this.model.shard(shard).nowMs)
     const sent = readSentClaim(step)
     const taken: Array<[string, number]> = []
     let bytes = 0
-    for (let i = 0; i < flat.length; i += 4) {
-      taken.push([String(sent.asked[(flat[i + 1] as number) - 1]), Number(flat[i])])
-      bytes += Buffer.byteLength(String(flat[i + 2])) + Buffer.byteLength(String(flat[i + 3]))
+    for (let at = 0; at < flat.length;) {
+      const queue = String(sent.asked[(flat[at] as number) - 1])
+      const end = at + 2 + 2 * Number(flat[at + 1])
+      for (at += 2; at < end; at += 2) {
+        taken.push([queue, Number(flat[at])])
+        bytes += Buffer.byteLength(String(flat[at + 1]))
+      }
     }
+    for (let at = 1; at < payloads.length; at += 2) bytes += Buffer.byteLength(String(payloads[at]))
     if (hold.note?.requestId === sent.requestId) {
       const held = this.model.shard(shard).held.get(hold.name)
       const { note } = hold

@@ -58,10 +58,14 @@ export class ClaimWatcher implements StepWatcher {
     for (const key of slotKeysOf(keys)) this.#checkLimit(key)
     this.#checkToken(keys[0] ?? '', args[2] ?? '', token)
     const slotKeys = slotKeysOf(keys)
-    for (let i = 0; i < jobs.length; i += 4) {
-      const key = slotKeys[Number(jobs[i + 1]) - 1] as string
-      this.#note(Number(jobs[i]), key, token, args[1] ?? '')
-      this.#checkDue(Number(jobs[i]), String(jobs[i + 2]))
+    let at = 0
+    while (at < jobs.length) {
+      const key = slotKeys[Number(jobs[at]) - 1] as string
+      const end = at + 2 + 2 * Number(jobs[at + 1])
+      for (at += 2; at < end; at += 2) {
+        this.#note(Number(jobs[at]), key, token, args[1] ?? '')
+        this.#checkDue(Number(jobs[at]), String(jobs[at + 1]))
+      }
     }
   }
 

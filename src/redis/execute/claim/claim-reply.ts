@@ -16,7 +16,7 @@ export type ClaimReply = [
   ringSize: number,
   /** Whom to ask next: number of a team, count of its queues, their local ids, and so on. */
   candidates: Array<string | number>,
-  /** In fours: job id, position of its queue among those asked (from 1), record, payload. */
+  /** Position of a queue among those asked (from 1), count of its jobs, id and record of each, and so on. */
   jobs: Array<string | number>,
   /** In twos: position of a queue, its `team/name`. */
   names: Array<string | number>,
@@ -25,6 +25,8 @@ export type ClaimReply = [
   throttledTeams: string[],
   /** Of the largest job that did not fit; '' = all fitted. */
   bytesWanted: string,
+  /** In twos: position of a job (from 1), the tail of its request. */
+  payloads: Array<string | number>,
 ]
 
 /** A claim that was sent. */
@@ -47,51 +49,80 @@ export function readClaim(
     readonly queues: readonly string[]
   },
 ): ClaimedWork[] {
-  const [, now, token, , , , jobs, names, learnt] = reply
-  const settingsOf = new Map(tuples<[string, string]>(learnt, 2))
-  const nameOf = new Map(tuples<[number, string]>(names, 2))
-  return tuples<[string, number, string, string]>(jobs, 4).map(([id, index, text, large]): ClaimedWork => {
-    const queue = queues[index - 1] as string
-    const nameField = nameOf.get(index) ?? '/'
-    const claimed = {
-      shard: keys.shard,
-      jobId: Number(id),
-      token,
-      startedAtMs: Number(now),
-      bytes: Buffer.byteLength(text) + Buffer.byteLength(large),
+  const [, now, token, , , , jobs, names, learnt, , , payloads] = reply
+  const reading: Reading = {
+    engine,
+    settings,
+    ...{ shard: keys.shard, token, nowMs: Number(now) },
+    settingsOf: pairs<string, string>(learnt),
+  }
+  const nameOf = pairs<number, string>(names)
+  const payloadOf = pairs<number, string>(payloads)
+  const work: ClaimedWork[] = []
+  for (let at = 0; at < jobs.length;) {
+    const index = Number(jobs[at])
+    const queue = { localId: queues[index - 1] as string, nameField: nameOf.get(index) ?? '/' }
+    const end = at + 2 + 2 * Number(jobs[at + 1])
+    for (at += 2; at < end; at += 2) {
+      const large = payloadOf.get(work.length + 1) ?? ''
+      work.push(workOf(reading, queue, { id: Number(jobs[at]), text: String(jobs[at + 1]), large }))
     }
-    try {
-      const record = decodeRecord(text, large)
-      if (record.isLarge && large === '') throw new Error('the payload is missing')
-      const base = {
-        ...claimed,
-        scheduledAtMs: record.dueMs,
-        location: { queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
-      }
-      return isCallbackQueue(queue)
-        ? claimedCallback(base, record)
-        : claimedJob(engine, base, record, {
-            nameField,
-            // Job by job: learning one version may evict another that this reply brought.
-            frozen: settings.learn(record.settingsHash, settingsOf.get(record.settingsHash) ?? ''),
-          })
-    } catch {
-      return {
-        kind: 'damaged',
-        ...claimed,
-        team: splitNameField(nameField).team,
-        scheduledAtMs: claimed.startedAtMs,
-        location: { queue, settingsHash: '', isLarge: false },
-      }
-    }
-  })
+  }
+  return work
 }
 
-function tuples<Tuple extends unknown[]>(flat: readonly unknown[], size: number): Tuple[] {
-  return Array.from(
-    { length: flat.length / size },
-    (_, i) => flat.slice(i * size, (i + 1) * size) as unknown as Tuple,
-  )
+/** What all jobs of an answer share. */
+interface Reading {
+  readonly engine: Engine
+  readonly settings: SettingsCache
+  readonly shard: number
+  readonly token: string
+  readonly nowMs: number
+  /** JSON by hash. */
+  readonly settingsOf: ReadonlyMap<string, string>
+}
+
+function workOf(
+  reading: Reading,
+  queue: { readonly localId: string; readonly nameField: string },
+  { id, text, large }: { readonly id: number; readonly text: string; readonly large: string },
+): ClaimedWork {
+  const { engine, shard, token, nowMs } = reading
+  const claimed = {
+    shard,
+    jobId: id,
+    token,
+    startedAtMs: nowMs,
+    bytes: Buffer.byteLength(text) + Buffer.byteLength(large),
+  }
+  try {
+    const record = decodeRecord(text, large)
+    if (record.isLarge && large === '') throw new Error('the payload is missing')
+    const { settingsHash, isLarge } = record
+    const base = {
+      ...claimed,
+      scheduledAtMs: record.dueMs,
+      location: { queue: queue.localId, settingsHash, isLarge },
+    }
+    if (isCallbackQueue(queue.localId)) return claimedCallback(base, record)
+    // Job by job: learning one version may evict another that this reply brought.
+    const frozen = reading.settings.learn(settingsHash, reading.settingsOf.get(settingsHash) ?? '')
+    return claimedJob(engine, base, record, { nameField: queue.nameField, frozen })
+  } catch {
+    return {
+      kind: 'damaged',
+      ...claimed,
+      team: splitNameField(queue.nameField).team,
+      scheduledAtMs: nowMs,
+      location: { queue: queue.localId, settingsHash: '', isLarge: false },
+    }
+  }
+}
+
+function pairs<Key, Value>(flat: readonly unknown[]): Map<Key, Value> {
+  const map = new Map<Key, Value>()
+  for (let at = 0; at + 1 < flat.length; at += 2) map.set(flat[at] as Key, flat[at + 1] as Value)
+  return map
 }
 
 type ClaimedBase = Pick<

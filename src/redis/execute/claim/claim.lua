@@ -8,8 +8,8 @@
 -- At most `queuesToName` queues are answered to be asked next.
 -- Answer {'lost'} when the lease is gone, else
 --       {'ok', now, token, next due or '', ring size, {whom to ask next: number of a team, queues, local id…},
---        {id, queue index, record, payload or ''…}, {queue index, team/name…}, {settings hash, json…},
---        {throttled team…}, bytes of the largest job that did not fit or ''}
+--        {queue index, count, {id, record} of each…}, {queue index, team/name…}, {settings hash, json…},
+--        {throttled team…}, bytes of the largest job that did not fit or '', {position of a job, payload…}}
 -- Transition: pending → processing.
 --#include lib/clock
 --#include lib/usage
@@ -37,7 +37,6 @@ local THROTTLED_MAX = 16
 local TEAMS_ASKED_MIN = 4
 
 local jobs_max, bytes_max, quantum = tonumber(ARGV.jobsMax), tonumber(ARGV.bytesMax), tonumber(ARGV.quantum)
-local grace = tonumber(ARGV.graceMs)
 use_ring(KEYS.ring, KEYS.teams)
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
@@ -134,7 +133,7 @@ local function answer(token)
   local due = call('ZRANGE', KEYS.nearSet, 0, 0, 'WITHSCORES')
   return {
     'ok', pad13(now), token, due[2] or '', size, candidates, jobs, names, settings, throttled_teams(),
-    bytes_wanted > 0 and string.format('%.0f', bytes_wanted) or '',
+    bytes_wanted > 0 and string.format('%.0f', bytes_wanted) or '', payloads,
   }
 end
 
@@ -186,7 +185,7 @@ local function take(queue, count)
         add_job(queue, id, body, field and call('HGET', queue.payloads, field) or '')
         local deadlines = queue.claimed
         local n = #deadlines
-        deadlines[n + 1], deadlines[n + 2] = now + Record.timeout_ms(body) + grace, id
+        deadlines[n + 1], deadlines[n + 2] = deadline_of(body, now), id
         got = got + 1
       elseif not skip(queue) then
         queue.is_blocked = true

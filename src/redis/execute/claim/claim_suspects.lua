@@ -7,8 +7,9 @@
 -- `losses` and `team` describe the suspects that the executor has, '' = it has none. At most `cohortMax` jobs with two
 -- losses are given.
 -- Answer {'lost'} when the lease is gone, else
---       {'ok', now, token, '', suspects that still wait, {}, {id, queue index, record, payload or ''…},
---        {queue index, team/name…}, {settings hash, json…}, {}, bytes of the one that did not fit or '', losses, team}
+--       {'ok', now, token, '', suspects that still wait, {}, {queue index, count, {id, record} of each…},
+--        {queue index, team/name…}, {settings hash, json…}, {}, bytes of the one that did not fit or '',
+--        {position of a job, payload…}, losses, team}
 -- Transition: pending (suspect) → processing.
 --#include lib/clock
 --#include lib/usage
@@ -17,7 +18,7 @@
 --#include execute/claim/handout
 
 local jobs_max, bytes_max = tonumber(ARGV.jobsMax), tonumber(ARGV.bytesMax)
-local grace, cohort_max = tonumber(ARGV.graceMs), tonumber(ARGV.cohortMax)
+local cohort_max = tonumber(ARGV.cohortMax)
 local cohort = { losses = tonumber(ARGV.losses), team = ARGV.team }
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
@@ -38,7 +39,7 @@ end
 
 local function answer(token)
   return {
-    'ok', pad13(now), token, '', call('ZCARD', KEYS.suspects), {}, jobs, names, settings, {}, bytes_wanted,
+    'ok', pad13(now), token, '', call('ZCARD', KEYS.suspects), {}, jobs, names, settings, {}, bytes_wanted, payloads,
     cohort.losses and string.format('%.0f', cohort.losses) or '', cohort.team,
   }
 end
@@ -50,7 +51,7 @@ if last_token then
     local queue = job.queue
     cohort = { losses = Record.losses(job.body), team = Usage.team_of(queue.name) or '' }
     add_job(queue, job.id, job.body, payload_of(queue, job.id, job.body))
-    call('ZADD', queue.inFlight, now + Record.timeout_ms(job.body) + grace, job.id)
+    call('ZADD', queue.inFlight, deadline_of(job.body, now), job.id)
     call('ZREM', KEYS.suspects, queue.localId .. '|' .. job.id)
   end
   return answer(last_token)
@@ -83,7 +84,7 @@ local function take(queue, id)
     return false
   end
   add_job(queue, id, body, payload)
-  table.insert(queue.claimed, now + Record.timeout_ms(body) + grace)
+  table.insert(queue.claimed, deadline_of(body, now))
   table.insert(queue.claimed, id)
   table.insert(handled, member)
   queue.free, claimed = queue.free - 1, claimed + 1

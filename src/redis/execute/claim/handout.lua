@@ -1,14 +1,30 @@
--- Shared by claim and claim_suspects: the jobs that a claim hands out. Declares `jobs`, `names`, `settings` and `bytes`,
--- which are answered, `payload_field`, `payload_of`, `add_job`, `last_claim`, `still_held`, `new_token` and `hold`. Wants
--- `Record`.
+-- Shared by claim and claim_suspects: the jobs that a claim hands out. Declares `jobs`, `payloads`, `names`, `settings` and
+-- `bytes`, which are answered, `payload_field`, `payload_of`, `deadline_of`, `add_job`, `last_claim`, `still_held`,
+-- `new_token` and `hold`. Wants `Record`.
+--
+-- `jobs` holds stretches of one queue: index of the queue, count of jobs, {id, record} of each. `payloads` holds the tails
+-- of requests, of the few jobs that have one: position of the job, payload.
 
-local jobs, names, settings, bytes = {}, {}, {}, 0
+local jobs, payloads, names, settings, bytes = {}, {}, {}, {}, 0
 local known_settings = {}
 local numbers_a_seq = 16 * tonumber(ARGV.shards)
+local job_count, stretch_queue, stretch_at = 0, nil, 0
+
+-- What the head of a record says, worked out once for all records that have the same: those of a queue mostly do.
+local heads = {}
+local function head_of(body)
+  local text = string.sub(body, 16, 30)
+  local head = heads[text]
+  if not head then
+    head = { is_large = Record.is_large(body), timeout = Record.timeout_ms(body), hash = string.sub(body, 20, 30) }
+    heads[text] = head
+  end
+  return head
+end
 
 -- The field of `payloads` that has the tail of the request; nil when the record's flags say that there is none.
 local function payload_field(id, body)
-  if not Record.is_large(body) then return nil end
+  if not head_of(body).is_large then return nil end
   return string.format('%.0f', math.floor(tonumber(id) / numbers_a_seq))
 end
 
@@ -17,12 +33,14 @@ local function payload_of(queue, id, body)
   return field and call('HGET', queue.payloads, field) or ''
 end
 
-local function add_job(queue, id, body, payload)
-  -- By index: table.insert takes twice as long, and this is done for each job.
-  local n = #jobs
-  jobs[n + 1], jobs[n + 2], jobs[n + 3], jobs[n + 4] = id, queue.index, body, payload
-  bytes = bytes + #body + #payload
-  local hash = string.sub(body, 20, 30)
+-- The hard deadline of a job that is claimed now, as text: Redis takes long to write a number of Lua.
+local function deadline_of(body, now)
+  local head = head_of(body)
+  head.deadline = head.deadline or string.format('%.0f', now + head.timeout + tonumber(ARGV.graceMs))
+  return head.deadline
+end
+
+local function learn(queue, hash)
   if not known_settings[hash] then
     known_settings[hash] = true
     table.insert(settings, hash)
@@ -33,6 +51,24 @@ local function add_job(queue, id, body, payload)
     table.insert(names, queue.index)
     table.insert(names, queue.name or call('HGET', queue.meta, QUEUE.name) or '')
   end
+end
+
+local function add_job(queue, id, body, payload)
+  -- By index: table.insert takes twice as long, and this is done for each job.
+  local n = #jobs
+  if queue ~= stretch_queue then
+    jobs[n + 1], jobs[n + 2] = queue.index, 0
+    stretch_queue, stretch_at, n = queue, n + 2, n + 2
+  end
+  jobs[n + 1], jobs[n + 2] = id, body
+  jobs[stretch_at] = jobs[stretch_at] + 1
+  job_count = job_count + 1
+  bytes = bytes + #body + #payload
+  if payload ~= '' then
+    local at = #payloads
+    payloads[at + 1], payloads[at + 2] = job_count, payload
+  end
+  learn(queue, head_of(body).hash)
 end
 
 -- After a lost answer: token and job ids of the claim with this request id; nil when the last claim was another.

@@ -80,7 +80,7 @@ export class SuspectClaims {
       this.forget()
       return { status: 'lease_lost' }
     }
-    const [, now, token, , waiting, , , , , , bytesWanted, losses, team] = reply
+    const [, now, token, , waiting, , , , , , bytesWanted, , losses, team] = reply
     runner.noteRedisTime(this.#keys.shard, Number(now))
     this.#counters.noteToken(token)
     const work = readClaim(this.#engine, this.#keys, { settings: this.#settings, reply, queues })

@@ -14,15 +14,15 @@ local alert_rows = ROWS.alerts
 local job_count = ROWS.jobs.count
 
 local function read_facts(job, facts)
-  local bytes, delay, large, failure, length, at = string.match(facts, '^(%d*)|(%d+)|(%d)|([^|]*)|(%d+)|()')
+  local bytes, delay, large, failure, length = string.match(facts, '^(%d*)|(%d+)|(%d)|([^|]*)|(%d+)|')
   job.bytes, job.delay, job.is_large, job.failure = tonumber(bytes), tonumber(delay), large == '1', failure
+  local at = #bytes + #delay + #large + #failure + #length + 6
   job.call = string.sub(facts, at, at + tonumber(length) - 1)
   job.callback = string.sub(facts, at + tonumber(length))
 end
 
-local job_rows = {}
-do
-  local at, left, stretch = 0, 0, nil
+local function read_jobs()
+  local found, at, left, stretch = {}, 0, 0, nil
   for i = 1, job_count do
     if left == 0 then
       at = at + 1
@@ -37,9 +37,11 @@ do
       settingsHash = stretch.settingsHash,
     }
     if not job.bytes and facts ~= '' then read_facts(job, facts) end
-    job_rows[i] = job
+    found[i] = job
   end
+  return found
 end
+local job_rows = read_jobs()
 
 -- Answers nil when a team's callback queue has another number than the caller knows: a Redis that lost its last writes
 -- may have given the number to another team.

@@ -55,7 +55,7 @@ function setUp() {
 
 /** The `claim` step's answer to one that asks nobody: whom to ask, if anybody. */
 function learnReply(candidates: ReadonlyArray<string | number> = ['1', 2, '7', '9']): unknown {
-  return ['ok', String(NOW_MS), '', '', candidates.length / 2, candidates, [], [], [], [], '']
+  return ['ok', String(NOW_MS), '', '', candidates.length / 2, candidates, [], [], [], [], '', []]
 }
 
 /** Answers a claim by what it asks. */
@@ -71,11 +71,11 @@ function claimReply(token = '5'): unknown {
   const record = `${NOW_MS}100030${hash}|${encodeRequest(jobRequest({ payload: '1' })).inline}`
   const jobId = String(jobIds.idOf(0, 3, 1))
   const job = [
-    [jobId, 1, record, ''],
+    [1, 1, jobId, record],
     [1, 'shop/emails'],
     [hash, json],
   ]
-  return ['ok', String(NOW_MS), token, '', 1, ['1', 1, '9'], ...job, ['garage'], '700']
+  return ['ok', String(NOW_MS), token, '', 1, ['1', 1, '9'], ...job, ['garage'], '700', []]
 }
 
 function endOf(work: ClaimedJob): WorkEnd {
@@ -192,6 +192,17 @@ describe('finish', () => {
     const ends = [endOf(await claimOne(given)), endOf(await claimOne(given))]
     given.run.rule = () => [String(NOW_MS), 0, 0, 'ds', [], '']
     expect(await given.source.finish(ends)).toEqual(['done', 'stale'])
+  })
+
+  test('answers each end at its place, in whatever order the step has them', async () => {
+    const given = setUp()
+    const work = await claimOne(given)
+    const of = (token: string, queue: string) =>
+      endOf({ ...work, token, location: { ...work.location, queue } })
+    const ends = [of('1', '9'), of('2', '9'), of('1', '7'), of('1', '9'), of('2', '9')]
+    // Those of queue 9 and token 1, then of token 2, then of queue 7.
+    given.run.rule = () => [String(NOW_MS), 0, 0, 'dsddd', [], '']
+    expect(await given.source.finish(ends)).toEqual(['done', 'done', 'done', 'stale', 'done'])
   })
 
   test('of the same ends is the same step until it is answered, then another', async () => {

@@ -24,14 +24,15 @@ function setUp() {
     const settings = wanted.map((timeoutSeconds) =>
       encodeSettings({ ...DEFAULT_QUEUE_SETTINGS, timeoutSeconds }),
     )
-    const jobs = settings.flatMap(({ hash }, i) => [
-      ...[String(jobIds.idOf(0, i + 1, 1)), 1],
-      ...[`${NOW_MS}100030${hash}|${REQUEST}`, ''],
+    const records = settings.flatMap(({ hash }, i) => [
+      String(jobIds.idOf(0, i + 1, 1)),
+      `${NOW_MS}100030${hash}|${REQUEST}`,
     ])
+    const jobs = [1, settings.length, ...records]
     const learnt = settings.flatMap(({ hash, json }) => [hash, isStored ? json : ''])
     const works = readClaim(engine, createShardKeys(0), {
       settings: cache,
-      reply: ['ok', String(NOW_MS), '7', '', 0, [], jobs, [1, 'default/emails'], learnt, [], ''],
+      reply: ['ok', String(NOW_MS), '7', '', 0, [], jobs, [1, 'default/emails'], learnt, [], '', []],
       queues: ['1'],
     })
     return works.map((work) => (work.kind === 'job' ? work.settings.timeoutSeconds : null))

@@ -5,7 +5,7 @@ import {
   INTERIM_RESPONSES_MAX,
   KEEP_ALIVE_MS,
 } from '../../../../src/outbound/bounds.ts'
-import { ResponseReader, type ResponseListener } from '../../../../src/outbound/http1/response-reader.ts'
+import { ResponseReader, type ResponseListener } from '../../../../src/outbound/wire/response-reader.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'

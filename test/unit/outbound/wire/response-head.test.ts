@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { KEEP_ALIVE_MS, KEEP_ALIVE_MS_MAX } from '../../../../src/outbound/bounds.ts'
-import { parseResponseHead } from '../../../../src/outbound/http1/response-head.ts'
+import { parseResponseHead } from '../../../../src/outbound/wire/response-head.ts'
 
 function parse(...headers: string[]) {
   return parseResponseHead(['HTTP/1.1 200 OK', ...headers].join('\r\n'))
