@@ -2,6 +2,7 @@ import { Cluster, Redis, ReplyError, type RedisOptions } from 'ioredis'
 import { reasonOf, StoreUnreachableError } from '../../domain/errors.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { clientOptions, type ConnectionOptions, reconnectDelayMs, sentinelOptions } from './client-options.ts'
+import { writeScriptRuns } from './script-run.ts'
 
 /** One server or a Cluster: the engine sends the same commands to each, and only these. */
 export type RedisConnection = Pick<
@@ -69,7 +70,7 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
     const info = await single.info('cluster')
     if (!info.includes('cluster_enabled:1')) {
       logConnectionEvents(single, options.logger)
-      return single
+      return writeScriptRuns(single)
     }
   } catch (error) {
     single.disconnect()
@@ -105,7 +106,7 @@ async function connectBySentinels(
   try {
     await Promise.race([client.connect(), late])
     logConnectionEvents(client, options.logger)
-    return client
+    return writeScriptRuns(client)
   } catch (error) {
     client.disconnect()
     const why: unknown = last ?? error
@@ -177,7 +178,7 @@ async function connectCluster(options: ConnectionOptions, named: RedisOptions): 
   cluster.connect().catch(() => undefined)
   try {
     await ready
-    return cluster
+    return writeScriptRuns(cluster)
   } catch (error) {
     cluster.disconnect()
     throw new StoreUnreachableError(

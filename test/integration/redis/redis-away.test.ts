@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import { StoreAwayError } from '../../../src/redis/client/circuit.ts'
+import { StoreAwayError } from '../../../src/redis/client/guard/circuit.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
 import type { ApiAnswer, ApiClient } from '../../support/servers/api-client.ts'
 import { newJob, openEngine } from '../../support/engine/engine.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { StorageFullError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import { StoreAwayError } from '../../../../src/redis/client/circuit.ts'
+import { StoreAwayError } from '../../../../src/redis/client/guard/circuit.ts'
 import type { RedisConnection } from '../../../../src/redis/client/connection.ts'
 import { loadScripts } from '../../../../src/redis/steps.ts'
 import { createStepRunner } from '../../../../src/redis/client/step-runner.ts'

@@ -1,8 +1,8 @@
 import { Cluster } from 'ioredis'
-import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { Clock, Logger } from '../../../ports/runtime.ts'
 import { Circuit } from './circuit.ts'
-import type { RedisConnection } from './connection.ts'
-import { absentKeyBeside } from '../layout/keys.ts'
+import type { RedisConnection } from '../connection.ts'
+import { absentKeyBeside } from '../../layout/keys.ts'
 
 /**
  * Writes nothing, but is refused wherever a step would be: by a replica, by a server that is loading or cannot persist

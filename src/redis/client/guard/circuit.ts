@@ -1,6 +1,6 @@
-import { StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/runtime.ts'
-import { asStoreFault } from './faults.ts'
+import { StoreUnavailableError } from '../../../domain/errors.ts'
+import type { Clock } from '../../../ports/runtime.ts'
+import { asStoreFault } from '../faults.ts'
 
 /**
  * Redis counts as away when commands have been unanswered for this long. Shorter than the command timeout, so the first

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import { Circuit, StoreAwayError } from '../../../../src/redis/client/circuit.ts'
-import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
+import { StoreUnavailableError } from '../../../../../src/domain/errors.ts'
+import { Circuit, StoreAwayError } from '../../../../../src/redis/client/guard/circuit.ts'
+import { createFakeClock, quiescence } from '../../../../support/fake-clock.ts'
 
 const DOWN = new Error("Stream isn't writeable and enableOfflineQueue options is false")
 
