@@ -22,7 +22,7 @@ class ScriptRun extends Command {
 
   constructor(sha: string, keyCount: number, words: readonly Word[]) {
     // What the client looks at: the first key decides the slot.
-    super('evalsha', [sha, '1', String(words[0])])
+    super('evalsha', [sha, '1', String(words[0])], { replyEncoding: 'utf8' })
     this.#bytes = bytesOf(sha, keyCount, words)
   }
 

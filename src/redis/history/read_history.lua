@@ -60,7 +60,8 @@ local function look_at(roots, ordinals, at, is_tested)
     if not is_tested or (text ~= '' and holds_all(text)) then
       if is_tested then found = found + 1 end
       local n = #answer
-      answer[n + 1], answer[n + 2], answer[n + 3] = fmt(ordinals[i]), roots[i], text
+      -- As a number: making texts of numbers is slow here.
+    answer[n + 1], answer[n + 2], answer[n + 3] = ordinals[i], roots[i], text
     end
   end
   looked = looked + to - at + 1
