@@ -33,13 +33,17 @@ export function effectiveSettings(
   settings: ChainSettings,
   request: Omit<JobRequest, 'headers' | 'payload'>,
 ): ChainSettings {
+  const { timeoutSeconds, retriesEnabled, retryDelays, successAssertions, callbackEvents } = request
+  const overrides = timeoutSeconds ?? retriesEnabled ?? retryDelays ?? successAssertions ?? callbackEvents
+  // Most jobs have none.
+  if (overrides === null) return settings
   return {
     ...settings,
-    timeoutSeconds: request.timeoutSeconds ?? settings.timeoutSeconds,
-    retriesEnabled: request.retriesEnabled ?? settings.retriesEnabled,
-    retryDelays: request.retryDelays ?? settings.retryDelays,
-    successAssertions: request.successAssertions ?? settings.successAssertions,
-    callbackEvents: request.callbackEvents ?? settings.callbackEvents,
+    timeoutSeconds: timeoutSeconds ?? settings.timeoutSeconds,
+    retriesEnabled: retriesEnabled ?? settings.retriesEnabled,
+    retryDelays: retryDelays ?? settings.retryDelays,
+    successAssertions: successAssertions ?? settings.successAssertions,
+    callbackEvents: callbackEvents ?? settings.callbackEvents,
   }
 }
 

@@ -8,7 +8,7 @@ import type { ClaimedCallback, ClaimedJob, ClaimedWork, WorkEnd } from '../../po
 import type { Logger } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { OwnSecretsSource } from '../../ports/access/own-secrets.ts'
-import type { TeamSettingsSource } from '../../ports/settings.ts'
+import type { TeamSettings, TeamSettingsSource } from '../../ports/settings.ts'
 import { judgeCall } from './call-judgement.ts'
 import { recordCall } from './call-record.ts'
 import { secretPartOf } from './own-settings.ts'
@@ -36,11 +36,12 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
   const { teams, jobIds, metrics } = options
   return async (work, signal, redisNowMs) => {
     if (work.kind === 'damaged') return { type: 'quarantined', work }
-    const parts = { team: work.team, timestampSeconds: Math.floor(redisNowMs() / 1000) }
-    const result =
+    const timestampSeconds = Math.floor(redisNowMs() / 1000)
+    const call =
       work.kind === 'job'
-        ? await callJob(options, { ...parts, ...jobCall(work, jobIds) }, work, signal)
-        : await makeCall(options, { ...parts, ...callbackCall(work), settings: teams.of(work.team) }, signal)
+        ? jobCall(work, { teams, jobIds, timestampSeconds })
+        : callbackCall(work, teams.of(work.team), timestampSeconds)
+    const result = 'missing' in call ? notMade(call.missing) : await makeCall(options, call, signal)
     if (result.kind === 'local_fault') options.onLocalFault()
     if (result.kind === 'local_fault' || result.kind === 'aborted') return { type: 'released', work }
     if (work.kind === 'job') return endJob(options, work, result, redisNowMs())
@@ -50,30 +51,29 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
   }
 }
 
-type CallOfWork = Omit<HttpCall, 'team' | 'settings' | 'timestampSeconds'>
-
 /** Without what it takes from Secrets, a call would be refused, or be trusted by the wrong receiver: it is not made. */
-async function callJob(
-  options: CallRunnerOptions,
-  call: Omit<HttpCall, 'settings'>,
+function jobCall(
   work: ClaimedJob,
-  signal: AbortSignal,
-): Promise<HttpCallResult> {
-  const part = secretPartOf(work, options.teams)
-  if (part.kind === 'missing') return notMade(part.message)
-  return makeCall(options, { ...call, settings: part.settings, headers: part.headers }, signal)
-}
-
-function jobCall(work: ClaimedJob, jobIds: JobIds): CallOfWork {
+  {
+    teams,
+    jobIds,
+    timestampSeconds,
+  }: Pick<CallRunnerOptions, 'teams' | 'jobIds'> & { readonly timestampSeconds: number },
+): HttpCall | { readonly missing: string } {
+  const part = secretPartOf(work, teams)
+  if (part.kind === 'missing') return { missing: part.message }
   const { request } = work
   return {
+    team: work.team,
+    settings: part.settings,
     url: request.url,
     method: request.method,
-    headers: request.headers,
+    headers: part.headers,
     body: request.payload,
     sought: soughtTexts(work.settings.successAssertions),
     timeoutMs: work.settings.timeoutSeconds * 1000,
     webhookId: jobIds.uuidOf(work.rootId),
+    timestampSeconds,
     identity: {
       'Job-Id': String(work.jobId),
       Attempt: String(work.attempt),
@@ -83,27 +83,34 @@ function jobCall(work: ClaimedJob, jobIds: JobIds): CallOfWork {
   }
 }
 
-function callbackCall(work: ClaimedCallback): CallOfWork {
+function callbackCall(
+  { team, callback, timeoutSeconds }: ClaimedCallback,
+  settings: TeamSettings,
+  timestampSeconds: number,
+): HttpCall {
   return {
-    url: work.callback.url,
+    team,
+    settings,
+    url: callback.url,
     method: 'POST',
     headers: {},
-    body: work.callback.body,
+    body: callback.body,
     sought: [],
-    timeoutMs: work.timeoutSeconds * 1000,
-    webhookId: work.callback.webhookId,
-    identity: { Depth: String((work.callback.callDepth ?? 0) + 1) },
+    timeoutMs: timeoutSeconds * 1000,
+    webhookId: callback.webhookId,
+    timestampSeconds,
+    identity: { Depth: String((callback.callDepth ?? 0) + 1) },
   }
 }
 
 /** A defect of ours fails the attempt: if the job were released, it would run forever. */
 async function makeCall(
   { caller, logger }: CallRunnerOptions,
-  httpCall: HttpCall,
+  call: HttpCall,
   signal: AbortSignal,
 ): Promise<HttpCallResult> {
   try {
-    return await caller.call(httpCall, signal)
+    return await caller.call(call, signal)
   } catch (error) {
     logger.error('A call ended in a defect', { reason: reasonOf(error) })
     return notMade('The call could not be made.')

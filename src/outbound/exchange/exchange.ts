@@ -8,6 +8,7 @@ import type { Clock } from '../../ports/runtime.ts'
 import type { HttpCall, HttpCallResult } from '../../ports/http-caller.ts'
 import { leave, type Abortable, type AbortGroups, type Membership } from './abort-groups.ts'
 import type { AfterPoll, Waiting } from './after-poll.ts'
+import { AnsweredResult, headerPairs } from './answered-result.ts'
 import { BodyCollector } from './body-collector.ts'
 import {
   BlockedTargetError,
@@ -29,7 +30,7 @@ import { literalOf } from '../../domain/net/ip-address.ts'
 import type { ResponseHead } from '../wire/response-head.ts'
 import type { LinkedList } from '../linked-list.ts'
 import { noUsableAddress, type ResolveName } from '../dns/name-resolver.ts'
-import { headersAsSent, headersToSend, requestOf } from './request-headers.ts'
+import { headersToSend, requestOf, type CallBody } from './request-headers.ts'
 import type { OpenSocket } from '../connections/socket-opener.ts'
 import { TextSearch } from './text-search.ts'
 
@@ -49,11 +50,9 @@ export interface ExchangeParts {
   readonly inFlight: LinkedList<Abortable>
 }
 
+/** `head` is that of the response. */
 type Outcome =
-  | Pick<
-      Extract<HttpCallResult, { kind: 'answered' }>,
-      'kind' | 'status' | 'headers' | 'body' | 'bodyTruncated' | 'found'
-    >
+  | { readonly kind: 'answered'; readonly head: ResponseHead }
   | CallFailure
   | { readonly kind: 'aborted' }
 
@@ -78,11 +77,11 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
   readonly #url: URL
   readonly #memberships: readonly [Membership, Membership]
   readonly #resolveResult: (result: HttpCallResult) => void
-  readonly #body: string | null
-  readonly #bodyBytes: number
+  readonly #body: CallBody
   readonly #startedAtMs: number
   readonly #timings: Timings = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
-  #requestHeaders: HttpCallResult['requestHeaders'] = []
+  /** Names and values in turn. */
+  #headers: readonly string[] = []
   #cancelDeadline: () => void = ignore
   #stage: Stage | null = null
   #stageStartedAtMs = 0
@@ -91,8 +90,7 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
   #cancelOpening: (() => void) | null = null
   #connection: Connection | null = null
   #isReused = false
-  #status = 0
-  #responseHeaders: ReadonlyArray<readonly [string, string]> = []
+  #head: ResponseHead | null = null
   #collector: BodyCollector | null = null
   #search: TextSearch | null = null
 
@@ -107,17 +105,17 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     const { abortGroups, inFlight } = parts
     this.#memberships = [abortGroups.join(signal, this), { group: inFlight, link: inFlight.append(this) }]
     this.#resolveResult = resolve
-    this.#body = call.body === '' ? null : call.body
-    this.#bodyBytes = this.#body === null ? 0 : Buffer.byteLength(this.#body)
+    this.#body =
+      call.body === null || call.body === ''
+        ? NO_BODY
+        : { text: call.body, bytes: Buffer.byteLength(call.body) }
     this.#startedAtMs = parts.clock.monotonicMs()
   }
 
   start(): void {
     const { clock, connections, userAgent } = this.#parts
     const { settings, team, timeoutMs } = this.#call
-    const { host } = this.#url
-    const headers = headersToSend(this.#call, this.#body, userAgent)
-    this.#requestHeaders = headersAsSent(headers, this.#call, { host, bodyBytes: this.#bodyBytes })
+    this.#headers = headersToSend(this.#call, this.#body, { host: this.#url.host, userAgent })
     this.#cancelDeadline = clock.after(timeoutMs, () => this.#passDeadline())
     // An idle connection of this team and policy version has passed the checks below.
     const idle = connections.takeIdle(team, settings.version, this.#url.origin)
@@ -208,7 +206,7 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     if (connection.isOpen) {
       const { pathname, search } = this.#url
       const line = `${this.#call.method} ${pathname}${search} HTTP/1.1\r\n`
-      const request = requestOf(line, this.#requestHeaders, { body: this.#body, bodyBytes: this.#bodyBytes })
+      const request = requestOf(line, this.#headers, this.#body)
       // From here on bytes may have been sent: the request is never sent a second time.
       return connection.send(request, this)
     }
@@ -225,9 +223,8 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     this.#enter('reading')
   }
 
-  onResponseHead({ status, headers }: ResponseHead): void {
-    this.#status = status
-    this.#responseHeaders = headers
+  onResponseHead(head: ResponseHead): void {
+    this.#head = head
   }
 
   onResponseBody(bytes: Buffer): void {
@@ -238,7 +235,7 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     }
     this.#collector.add(bytes)
     this.#search?.add(bytes)
-    if (this.#collector.received > RESPONSE_BODY_READ_BYTES_MAX) this.#finish(this.#answer())
+    if (this.#collector.received > RESPONSE_BODY_READ_BYTES_MAX) this.#answer()
   }
 
   onResponseEnd(keepAliveMs: number): void {
@@ -246,23 +243,15 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     if (connection === null) return
     this.#connection = null
     this.#parts.connections.release(connection, keepAliveMs)
-    this.#finish(this.#answer())
+    this.#answer()
   }
 
   onConnectionError(error: Error): void {
     this.#fail(error)
   }
 
-  #answer(): Outcome {
-    const body = this.#collector?.body ?? EMPTY
-    return {
-      kind: 'answered',
-      status: this.#status,
-      headers: this.#responseHeaders,
-      body,
-      bodyTruncated: (this.#collector?.received ?? 0) > body.length,
-      found: this.#search?.found() ?? NOTHING_FOUND,
-    }
+  #answer(): void {
+    if (this.#head !== null) this.#finish({ kind: 'answered', head: this.#head })
   }
 
   #passDeadline(): void {
@@ -291,11 +280,20 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     this.#memberships.forEach(leave)
     this.#releaseResources()
     if (outcome.kind === 'local_fault') this.#parts.onLocalFault({ reason: outcome.message })
-    this.#resolveResult({
-      ...outcome,
-      durationMs: this.#stageStartedAtMs - this.#startedAtMs,
-      timings: this.#timings,
-      requestHeaders: this.#requestHeaders,
+    this.#resolveResult(this.#resultOf(outcome))
+  }
+
+  #resultOf(outcome: Outcome): HttpCallResult {
+    const timings = this.#timings
+    const durationMs = this.#stageStartedAtMs - this.#startedAtMs
+    if (outcome.kind !== 'answered') {
+      return { ...outcome, durationMs, timings, requestHeaders: headerPairs(this.#headers) }
+    }
+    const body = this.#collector?.body ?? EMPTY
+    return new AnsweredResult(this.#headers, outcome.head, {
+      ...{ durationMs, timings, body },
+      bodyTruncated: (this.#collector?.received ?? 0) > body.length,
+      found: this.#search?.found() ?? NOTHING_FOUND,
     })
   }
 
@@ -312,6 +310,7 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
   }
 }
 
+const NO_BODY: CallBody = { text: null, bytes: 0 }
 const EMPTY = new Uint8Array(0)
 const NOTHING_FOUND: ReadonlySet<string> = new Set()
 

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
-import { headersAsSent, headersToSend } from '../../../../src/outbound/exchange/request-headers.ts'
+import { headersToSend, requestOf } from '../../../../src/outbound/exchange/request-headers.ts'
 import type { HttpCall } from '../../../../src/ports/http-caller.ts'
 import { NO_TEAM_SETTINGS } from '../../../../src/ports/settings.ts'
 
-const BODY = '{}'
+const NO_BODY = { text: null, bytes: 0 }
+const BODY = { text: '{}', bytes: 2 }
+const AROUND = { host: 'example.com', userAgent: 'punctual/1' }
+const FIRST = ['host', 'example.com', 'connection', 'keep-alive']
 
 function callWith(fields: Partial<HttpCall>): HttpCall {
   return {
@@ -26,26 +29,30 @@ const OURS = ['webhook-id', 'id', 'webhook-timestamp', '7']
 
 test('the caller names and values stand first, as given', () => {
   const call = callWith({ headers: { 'X-Ab': '1', authorization: 'Bearer x' }, identity: { 'Job-Id': '42' } })
-  expect(headersToSend(call, BODY, 'punctual/1')).toEqual(
+  expect(headersToSend(call, BODY, AROUND)).toEqual(
     [
+      FIRST,
       ['X-Ab', '1', 'authorization', 'Bearer x'],
       ['content-type', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'punctual/1'],
       ['X-Punctual-Job-Id', '42'],
       OURS,
+      ['content-length', '2'],
     ].flat(),
   )
 })
 
 test('defaults give way to the caller', () => {
   const headers = { 'Content-Type': 'text/plain', 'Accept-Encoding': 'gzip', 'USER-AGENT': 'me' }
-  expect(headersToSend(callWith({ headers }), BODY, 'punctual/1')).toEqual([
+  expect(headersToSend(callWith({ headers }), BODY, AROUND)).toEqual([
+    ...FIRST,
     ...Object.entries(headers).flat(),
     ...OURS,
+    ...['content-length', '2'],
   ])
 })
 
 test('no content type without a body', () => {
-  expect(headersToSend(callWith({}), null, 'p')).not.toContain('content-type')
+  expect(headersToSend(callWith({}), NO_BODY, AROUND)).not.toContain('content-type')
 })
 
 test('what the API should have refused is dropped', () => {
@@ -57,8 +64,8 @@ test('what the API should have refused is dropped', () => {
     'a b': 'c',
     ok: '1',
   }
-  const sent = headersToSend(callWith({ headers }), null, 'p')
-  expect(sent.slice(0, 2)).toEqual(['ok', '1'])
+  const sent = headersToSend(callWith({ headers }), NO_BODY, AROUND)
+  expect(sent.slice(FIRST.length, FIRST.length + 2)).toEqual(['ok', '1'])
   expect(sent.join(' ')).not.toMatch(/evil|chunked|X-B|a b/)
 })
 
@@ -69,12 +76,19 @@ test.each([
   ['GET', 0, null],
   ['GET', 5, '5'],
   ['DELETE', 0, null],
-] as const)('%s with %i bytes sends content-length %s', (method, bodyBytes, length) => {
-  const sent = headersAsSent(['a', 'b'], callWith({ method }), { host: 'example.com', bodyBytes })
-  expect(sent.slice(0, 3)).toEqual([
-    ['host', 'example.com'],
-    ['connection', 'keep-alive'],
-    ['a', 'b'],
-  ])
-  expect(Object.fromEntries(sent)['content-length'] ?? null).toBe(length)
+] as const)('%s with %i bytes sends content-length %s', (method, bytes, length) => {
+  const body = bytes === 0 ? NO_BODY : { text: 'x'.repeat(bytes), bytes }
+  const sent = headersToSend(callWith({ method }), body, AROUND)
+  const at = sent.indexOf('content-length')
+  expect(at === -1 ? null : sent[at + 1]).toBe(length)
+})
+
+test.each([
+  [NO_BODY, ''],
+  [BODY, '{}'],
+  [{ text: '\u00e9\u{1f600}', bytes: 6 }, '\u00e9\u{1f600}'],
+])('the request is one piece, with the body %j', (body, text) => {
+  const request = requestOf('POST / HTTP/1.1\r\n', ['a', 'b', 'c', 'd'], body)
+  const bytes = typeof request === 'string' ? Buffer.from(request, 'latin1') : request
+  expect(bytes.toString()).toBe(`POST / HTTP/1.1\r\na: b\r\nc: d\r\n\r\n${text}`)
 })
