@@ -6,11 +6,14 @@ export type BudgetAnswer = 'granted' | 'team' | 'full'
  * shrinks as others take bytes: two busy teams end at 4/9 each, and a team that holds nothing always gets some.
  */
 const TEAM_SHARE = 0.8
+/** Above this many teams, those that hold nothing are forgotten. */
+const IDLE_TEAMS_MAX = 1_000
 const TEAM_FACTOR = TEAM_SHARE / (1 - TEAM_SHARE)
 
 /** The bytes of the request bodies that a process holds: those being read and those that wait for the job store. */
 export class BodyBudget {
   readonly #bytesMax: number
+  /** Of every team that holds some, and of others that have. */
   readonly #held = new Map<string, number>()
   #total = 0
 
@@ -36,7 +39,8 @@ export class BodyBudget {
 
   release(team: string, bytes: number): void {
     const left = (this.#held.get(team) ?? 0) - bytes
-    if (left > 0) this.#held.set(team, left)
+    // Taking a team out and in again for each of its bodies would cost more than its place.
+    if (left > 0 || this.#held.size <= IDLE_TEAMS_MAX) this.#held.set(team, left)
     else this.#held.delete(team)
     this.#total -= bytes
   }

@@ -9,7 +9,8 @@ import {
   type Rejection,
   type RequestRejector,
 } from './request-rejector.ts'
-import type { StallDetector } from './stall-detector.ts'
+import type { StallDetector, WatchedBody } from './stall-detector.ts'
+import type { Link } from '../domain/linked-list.ts'
 
 /** Reserved at a time for a body of unknown length. */
 const RESERVED_STEP_BYTES = 64 * 1024
@@ -80,6 +81,7 @@ interface ReadingParts {
  */
 class BodyReading {
   readonly #parts: ReadingParts
+  readonly #watched: Link<WatchedBody>
   #reservedBytes: number
   #hasEnded = false
   /** Read by the stall detector. */
@@ -90,11 +92,11 @@ class BodyReading {
   constructor(parts: ReadingParts, reservedBytes: number) {
     this.#parts = parts
     this.#reservedBytes = reservedBytes
+    this.#watched = parts.stalls.add(this)
   }
 
   start(): void {
-    const { stalls, exchange } = this.#parts
-    stalls.add(this)
+    const { exchange } = this.#parts
     exchange.request.on('data', (chunk: Buffer) => {
       if (!this.#hasEnded) this.#onData(chunk)
     })
@@ -154,7 +156,7 @@ class BodyReading {
 
   #stop(): void {
     this.#hasEnded = true
-    this.#parts.stalls.remove(this)
+    this.#parts.stalls.remove(this.#watched)
   }
 
   #release(): void {

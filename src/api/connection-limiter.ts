@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { LinkedList } from '../domain/linked-list.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 
 /** Above this share of the maximum, idle connections are closed to make room. */
@@ -33,7 +34,7 @@ export class ConnectionLimiter {
   readonly #connections = new Map<Socket, Connection>()
   /** Those before their TLS handshake, by their addresses: Node does not say which socket a decrypting one stands on. */
   readonly #encrypted = new Map<string, Socket>()
-  readonly #unanswered = new Set<ServerResponse>()
+  readonly #unanswered = new LinkedList<ServerResponse>()
   #isChecking = false
 
   constructor(server: Server, limits: ConnectionLimits) {
@@ -48,13 +49,13 @@ export class ConnectionLimiter {
     server.on('drop', refusalLogger(limits))
   }
 
-  get unanswered(): ReadonlySet<ServerResponse> {
+  get unanswered(): Iterable<ServerResponse> {
     return this.#unanswered
   }
 
   /** Registers a request before it is answered. */
   add(request: IncomingMessage, response: ServerResponse): void {
-    this.#unanswered.add(response)
+    const link = this.#unanswered.append(response)
     const connection = this.#connections.get(request.socket)
     if (connection !== undefined) {
       connection.unanswered += 1
@@ -62,7 +63,7 @@ export class ConnectionLimiter {
       connection.lastResponse = response
     }
     response.once('close', () => {
-      this.#unanswered.delete(response)
+      this.#unanswered.remove(link)
       if (connection !== undefined) connection.unanswered -= 1
     })
     if (this.#isCrowded()) response.setHeader('Connection', 'close')

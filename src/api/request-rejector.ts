@@ -47,8 +47,8 @@ export class RequestRejector {
 
   #discardBody(request: IncomingMessage): void {
     const body = { receivedBytes: 0, onStalled: () => request.destroy() }
-    this.#stalls.add(body)
-    request.once('close', () => this.#stalls.remove(body))
+    const watched = this.#stalls.add(body)
+    request.once('close', () => this.#stalls.remove(watched))
     request.on('data', (chunk: Buffer) => {
       body.receivedBytes += chunk.length
       if (body.receivedBytes > DISCARDED_BYTES_MAX) request.destroy()

@@ -1,3 +1,4 @@
+import { LinkedList, type Link } from '../domain/linked-list.ts'
 import type { Clock } from '../ports/runtime.ts'
 
 /** One check of all bodies per second: a timer per request would cost every push. */
@@ -15,7 +16,9 @@ export interface DetectedBody {
   onStalled(): void
 }
 
-interface Progress {
+/** A body, and what the checks have seen of it. */
+export interface WatchedBody {
+  readonly body: DetectedBody
   checks: number
   silentChecks: number
   seenBytes: number
@@ -24,21 +27,22 @@ interface Progress {
 /** Finds request bodies that stopped arriving or arrive too slowly. Owns one timer, and only while it has bodies. */
 export class StallDetector {
   readonly #clock: Clock
-  /** null until the first check: most bodies end before it. */
-  readonly #bodies = new Map<DetectedBody, Progress | null>()
+  readonly #bodies = new LinkedList<WatchedBody>()
   #isScheduled = false
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  add(body: DetectedBody): void {
-    this.#bodies.set(body, null)
+  /** @returns what `remove` takes */
+  add(body: DetectedBody): Link<WatchedBody> {
     if (!this.#isScheduled) this.#schedule()
+    return this.#bodies.append({ body, checks: 0, silentChecks: 0, seenBytes: 0 })
   }
 
-  remove(body: DetectedBody): void {
-    this.#bodies.delete(body)
+  /** May be called again, also for a body that has stalled. */
+  remove(link: Link<WatchedBody>): void {
+    this.#bodies.remove(link)
   }
 
   #schedule(): void {
@@ -47,24 +51,22 @@ export class StallDetector {
   }
 
   #check(): void {
-    for (const [body, known] of this.#bodies) {
-      const progress = known ?? { checks: 0, silentChecks: 0, seenBytes: 0 }
-      this.#bodies.set(body, progress)
-      if (isStalled(body, progress)) {
-        this.#bodies.delete(body)
-        body.onStalled()
-      }
+    for (const link of this.#bodies.links()) {
+      if (!isStalled(link.value)) continue
+      this.remove(link)
+      link.value.body.onStalled()
     }
     this.#isScheduled = false
-    if (this.#bodies.size > 0) this.#schedule()
+    if (this.#bodies.length > 0) this.#schedule()
   }
 }
 
 /** Counts checks rather than time, so that no client is blamed for a pause of this process. */
-function isStalled(body: DetectedBody, progress: Progress): boolean {
-  progress.checks += 1
-  progress.silentChecks = body.receivedBytes === progress.seenBytes ? progress.silentChecks + 1 : 0
-  progress.seenBytes = body.receivedBytes
-  if (progress.silentChecks >= SILENT_CHECKS_MAX) return true
-  return body.receivedBytes < (progress.checks - CHECKS_BEFORE_RATE) * BYTES_PER_CHECK_MIN
+function isStalled(watched: WatchedBody): boolean {
+  const { receivedBytes } = watched.body
+  watched.checks += 1
+  watched.silentChecks = receivedBytes === watched.seenBytes ? watched.silentChecks + 1 : 0
+  watched.seenBytes = receivedBytes
+  if (watched.silentChecks >= SILENT_CHECKS_MAX) return true
+  return receivedBytes < (watched.checks - CHECKS_BEFORE_RATE) * BYTES_PER_CHECK_MIN
 }

@@ -1,4 +1,5 @@
 import { reasonOf } from '../../domain/errors.ts'
+import { LinkedList, type Link } from '../../domain/linked-list.ts'
 import type { ClaimedWork, JobSource, WorkEnd } from '../../ports/jobs.ts'
 import type { FinishOutcome, Metrics } from '../../ports/metrics.ts'
 import type { Runtime } from '../../ports/runtime.ts'
@@ -6,7 +7,7 @@ import type { CallRunner } from '../calls/call-runner.ts'
 import type { HeldSlot } from '../slots/contender.ts'
 import type { SlotScheduler } from '../slots/slot-scheduler.ts'
 import { ClaimLoop, type ClaimedAnswer } from './claim-loop.ts'
-import { Finisher } from './finisher.ts'
+import { Finisher, type Ending } from './finisher.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 
 export interface ExecutorSessionOptions extends Runtime {
@@ -20,6 +21,12 @@ export interface ExecutorSessionOptions extends Runtime {
   onLeaseLost(isEarly: boolean): void
   /** Calls `confirmLease` of all sessions when this machine was suspended. */
   checkSuspended(): void
+}
+
+interface HeldWork {
+  readonly work: ClaimedWork
+  /** null = it has none and is released. */
+  readonly slot: HeldSlot | null
 }
 
 /** Consecutive beats for which Redis must list more jobs than this session holds before they are released. */
@@ -38,10 +45,9 @@ const MISMATCHES_MAX = 2
 export class ExecutorSession {
   readonly #options: ExecutorSessionOptions
   readonly #redisNowMs: () => number
-  /** null = it has no slot and is released. Not keyed by job id: a callback has the id of its job. */
-  readonly #held = new Map<ClaimedWork, HeldSlot | null>()
+  readonly #held = new LinkedList<HeldWork>()
   readonly #claims: ClaimLoop
-  readonly #finisher: Finisher
+  readonly #finisher: Finisher<Link<HeldWork>>
   readonly #lease: LeaseKeeper
   readonly #calls = new AbortController()
   readonly #lost: PromiseWithResolvers<void> = Promise.withResolvers()
@@ -67,7 +73,7 @@ export class ExecutorSession {
     })
     this.#finisher = new Finisher({
       ...options,
-      onSettled: (ends, outcomes) => this.#settle(ends, outcomes),
+      onSettled: (endings, outcomes) => this.#settle(endings, outcomes),
       onFault: () => this.#lose('ends could not be written', false),
     })
     this.#lease = new LeaseKeeper({
@@ -152,12 +158,12 @@ export class ExecutorSession {
   }
 
   #start(work: ClaimedWork, slot: HeldSlot | null): void {
-    this.#held.set(work, slot)
-    if (slot === null || this.#state !== 'working') this.#finisher.add({ type: 'released', work })
-    else this.#run(work)
+    const held = this.#held.append({ work, slot })
+    if (slot === null || this.#state !== 'working') this.#finisher.add({ type: 'released', work }, held)
+    else this.#run(work, held)
   }
 
-  #run(work: ClaimedWork): void {
+  #run(work: ClaimedWork, held: Link<HeldWork>): void {
     const { runCall, logger, metrics } = this.#options
     if (work.kind === 'job') metrics.jobStarted(work.startedAtMs - work.scheduledAtMs)
     runCall(work, this.#calls.signal, this.#redisNowMs)
@@ -168,17 +174,16 @@ export class ExecutorSession {
         })
         return { type: 'released', work }
       })
-      .then((end) => this.#finisher.add(end))
+      .then((end) => this.#finisher.add(end, held))
       .catch((error: unknown) => logger.error('An end was lost', { reason: reasonOf(error) }))
   }
 
-  #settle(ends: readonly WorkEnd[], outcomes: ReadonlyArray<'done' | 'stale'>): void {
+  #settle(endings: ReadonlyArray<Ending<Link<HeldWork>>>, outcomes: ReadonlyArray<'done' | 'stale'>): void {
     const { scheduler, metrics } = this.#options
     const slots: HeldSlot[] = []
-    ends.forEach((end, i) => {
-      const slot = this.#held.get(end.work)
-      this.#held.delete(end.work)
-      if (slot !== undefined && slot !== null) slots.push(slot)
+    endings.forEach(({ end, held }, i) => {
+      this.#held.remove(held)
+      if (held.value.slot !== null) slots.push(held.value.slot)
       const outcome = outcomeOf(end, outcomes[i] ?? 'stale')
       if (outcome !== null) metrics.jobFinished(outcome, 1)
     })
@@ -194,7 +199,7 @@ export class ExecutorSession {
     this.#finisher.discard()
     this.#calls.abort()
     this.#claims.abandon()
-    if (this.#state === 'ending' && this.#held.size === 0) return
+    if (this.#state === 'ending' && this.#held.length === 0) return
     metrics.leaseLost()
     const fields = { shard: source.shard, reason }
     logger.warn('The lease of a shard was lost; its calls are aborted and their results discarded', fields)
@@ -203,17 +208,17 @@ export class ExecutorSession {
   }
 
   #checkIdle(): void {
-    if (this.#state === 'ending' && !this.#claims.isClaiming && this.#held.size === 0) this.#onIdle()
+    if (this.#state === 'ending' && !this.#claims.isClaiming && this.#held.length === 0) this.#onIdle()
   }
 
   /** Redis lists jobs that this session does not know when the answer of a claim was lost. */
   #compareHeld(inRedis: number): void {
     const { source, logger } = this.#options
     const isComparable = !this.#claims.isClaiming && this.#finisher.isIdle()
-    this.#mismatches = isComparable && inRedis > this.#held.size ? this.#mismatches + 1 : 0
+    this.#mismatches = isComparable && inRedis > this.#held.length ? this.#mismatches + 1 : 0
     if (this.#mismatches < MISMATCHES_MAX) return
     this.#mismatches = 0
-    source.releaseUnknown(new Set([...this.#held.keys()].map(({ jobId }) => jobId))).then(
+    source.releaseUnknown(new Set(Array.from(this.#held, ({ work }) => work.jobId))).then(
       (jobs) => logger.warn('Jobs of a lost claim were released', { shard: source.shard, jobs }),
       (error: unknown) =>
         logger.debug('Jobs of a lost claim could not be released yet', { reason: reasonOf(error) }),

@@ -3,10 +3,16 @@ import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
 import type { JobSource, WorkEnd } from '../../ports/jobs.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 
-export interface FinisherOptions extends Runtime {
+/** An end, and what its work holds until the end is settled. */
+export interface Ending<Held> {
+  readonly end: WorkEnd
+  readonly held: Held
+}
+
+export interface FinisherOptions<Held> extends Runtime {
   readonly source: JobSource
   /** A batch was written, refused as stale or discarded: its slots can be freed. */
-  onSettled(ends: readonly WorkEnd[], outcomes: ReadonlyArray<'done' | 'stale'>): void
+  onSettled(endings: ReadonlyArray<Ending<Held>>, outcomes: ReadonlyArray<'done' | 'stale'>): void
   /** A fault that a retry does not fix. */
   onFault(error: unknown): void
 }
@@ -22,18 +28,18 @@ const RETRY_DELAY_MS = 100
  *
  * There is nothing to stop: it is idle once every end is settled.
  */
-export class Finisher {
-  readonly #options: FinisherOptions
-  #waiting: WorkEnd[] = []
+export class Finisher<Held> {
+  readonly #options: FinisherOptions<Held>
+  #waiting: Array<Ending<Held>> = []
   #isFlushing = false
   #isDiscarding = false
 
-  constructor(options: FinisherOptions) {
+  constructor(options: FinisherOptions<Held>) {
     this.#options = options
   }
 
-  add(end: WorkEnd): void {
-    this.#waiting.push(end)
+  add(end: WorkEnd, held: Held): void {
+    this.#waiting.push({ end, held })
     if (this.#isFlushing) return
     this.#isFlushing = true
     // Calls that end in the same event-loop turn share a batch.
@@ -52,7 +58,7 @@ export class Finisher {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, FINISH_BATCH_MAX)
       this.#waiting = this.#waiting.slice(FINISH_BATCH_MAX)
-      this.#options.onSettled(batch, await this.#write(batch))
+      this.#options.onSettled(batch, await this.#write(batch.map(({ end }) => end)))
     }
     this.#isFlushing = false
   }

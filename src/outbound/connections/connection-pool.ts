@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../ports/runtime.ts'
 import { CONNECTION_AGE_MS_MAX, IDLE_SOCKETS_MAX, IDLE_SOCKETS_SWEEP_MS } from '../bounds.ts'
-import { LinkedList } from '../linked-list.ts'
+import { LinkedList } from '../../domain/linked-list.ts'
 import { Connection, type OriginPool, type TeamPools } from './connection.ts'
 
 export interface PoolBounds {

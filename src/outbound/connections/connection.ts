@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { ConnectionFailedError } from '../call-failure.ts'
 import { ResponseReader, type ResponseListener } from '../wire/response-reader.ts'
-import type { Link } from '../linked-list.ts'
+import type { Link } from '../../domain/linked-list.ts'
 
 /** Who called over a connection. */
 export interface ConnectionUser extends ResponseListener {

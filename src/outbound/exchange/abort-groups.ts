@@ -1,4 +1,4 @@
-import { LinkedList, type Link } from '../linked-list.ts'
+import { LinkedList, type Link } from '../../domain/linked-list.ts'
 
 export interface Abortable {
   /** Leaves its group. */

@@ -28,7 +28,7 @@ import {
 import type { EgressGuard } from '../egress/egress-guard.ts'
 import { literalOf } from '../../domain/net/ip-address.ts'
 import type { ResponseHead } from '../wire/response-head.ts'
-import type { LinkedList } from '../linked-list.ts'
+import type { LinkedList } from '../../domain/linked-list.ts'
 import { noUsableAddress, type ResolveName } from '../dns/name-resolver.ts'
 import { headersToSend, requestOf, type CallBody } from './request-headers.ts'
 import type { OpenSocket } from '../connections/socket-opener.ts'

@@ -162,11 +162,14 @@ class Lane {
   #startFlush(): void {
     if (this.#isFlushing || this.#waiting.length === 0) return
     this.#isFlushing = true
-    setImmediate(() => {
-      void this.#flush().finally(() => {
-        this.#isFlushing = false
-        this.#startFlush()
-      })
+    // After another poll: clients that were just answered have sent their next pushes by then.
+    setImmediate(() => setImmediate(() => this.#flushAndGoOn()))
+  }
+
+  #flushAndGoOn(): void {
+    void this.#flush().finally(() => {
+      this.#isFlushing = false
+      this.#startFlush()
     })
   }
 

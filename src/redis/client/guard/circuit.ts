@@ -1,4 +1,5 @@
 import { StoreUnavailableError } from '../../../domain/errors.ts'
+import { LinkedList, type Link } from '../../../domain/linked-list.ts'
 import type { Clock } from '../../../ports/runtime.ts'
 import { asStoreFault } from '../faults.ts'
 
@@ -15,6 +16,8 @@ export class StoreAwayError extends StoreUnavailableError {
     super('it has not answered for a while')
   }
 }
+
+type GiveUp = (error: StoreAwayError) => void
 
 export interface CircuitOptions {
   readonly clock: Clock
@@ -34,7 +37,7 @@ export interface CircuitOptions {
  */
 export class Circuit {
   readonly #options: CircuitOptions
-  readonly #underWay = new Set<(error: StoreAwayError) => void>()
+  readonly #underWay = new LinkedList<GiveUp>()
   /** When the oldest command since the last answer was sent; null = all are answered. */
   #silentSinceMs: number | null = null
   #lastFaultMs = -Infinity
@@ -70,18 +73,18 @@ export class Circuit {
   #send<T>(command: () => Promise<T>): Promise<T> {
     this.#noteSent()
     const { promise: givenUp, reject: giveUp } = Promise.withResolvers<never>()
-    this.#underWay.add(giveUp)
-    return Promise.race([this.#watched(command(), giveUp), givenUp])
+    const link = this.#underWay.append(giveUp)
+    return Promise.race([this.#watched(command(), link), givenUp])
   }
 
-  async #watched<T>(sent: Promise<T>, giveUp: (error: StoreAwayError) => void): Promise<T> {
+  async #watched<T>(sent: Promise<T>, link: Link<GiveUp>): Promise<T> {
     try {
       const answer = await sent
-      this.#underWay.delete(giveUp)
+      this.#underWay.remove(link)
       this.#noteAnswer()
       return answer
     } catch (error) {
-      this.#underWay.delete(giveUp)
+      this.#underWay.remove(link)
       if (asStoreFault(error) instanceof StoreUnavailableError) this.#noteFault()
       else this.#noteAnswer()
       throw error
@@ -91,12 +94,12 @@ export class Circuit {
   #noteSent(): void {
     const nowMs = this.#options.clock.monotonicMs()
     // An old fault says nothing about the present.
-    const isStale = this.#underWay.size === 0 && nowMs - this.#lastFaultMs > AWAY_AFTER_MS
+    const isStale = this.#underWay.length === 0 && nowMs - this.#lastFaultMs > AWAY_AFTER_MS
     if (this.#silentSinceMs === null || isStale) this.#silentSinceMs = nowMs
   }
 
   #noteAnswer(): void {
-    this.#silentSinceMs = this.#underWay.size === 0 ? null : this.#options.clock.monotonicMs()
+    this.#silentSinceMs = this.#underWay.length === 0 ? null : this.#options.clock.monotonicMs()
     if (!this.#isOpen) return
     this.#cancelLook()
     this.#isOpen = false
@@ -110,8 +113,10 @@ export class Circuit {
     if (this.#silentSinceMs === null || nowMs - this.#silentSinceMs < AWAY_AFTER_MS) return
     this.#isOpen = true
     this.#options.onChange(true)
-    for (const reject of this.#underWay) reject(new StoreAwayError())
-    this.#underWay.clear()
+    for (const link of this.#underWay.links()) {
+      this.#underWay.remove(link)
+      link.value(new StoreAwayError())
+    }
     this.#look()
   }
 

@@ -22,17 +22,17 @@ function setUp() {
   const logger = createRecordingLogger()
   const settled: string[] = []
   const faults: unknown[] = []
-  const finisher = new Finisher({
+  const finisher = new Finisher<number>({
     source,
     clock,
     logger,
     onSettled: (batch, outcomes) => {
-      batch.forEach((end, i) => settled.push(`${end.work.jobId}:${outcomes[i]}`))
+      batch.forEach(({ held }, i) => settled.push(`${held}:${outcomes[i]}`))
     },
     onFault: (error) => faults.push(error),
   })
   const add = async (more: readonly WorkEnd[]) => {
-    for (const end of more) finisher.add(end)
+    for (const end of more) finisher.add(end, end.work.jobId)
     await quiescence()
   }
   return { clock, source, logger, settled, faults, finisher, add }
