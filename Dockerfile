@@ -29,8 +29,9 @@ ENV NODE_ENV=production PATH=/app/bin:$PATH
 COPY --from=program /app /app
 USER 65532:65532
 EXPOSE 8080 9090
-# Signals are heeded from the first moment on: see scripts/image-init.sh.
-ENTRYPOINT ["/bin/sh", "/app/init.sh", "node", "/app/dist/main.js"]
+# Signals are heeded from the first moment on: see scripts/image-init.sh. In a pod of 512 MiB Node would give new objects
+# 4 MiB, and a tenth of the CPU would go into collecting them.
+ENTRYPOINT ["/bin/sh", "/app/init.sh", "node", "--max-semi-space-size=16", "/app/dist/main.js"]
 # A base without a shell, or without Node 26, ends here instead of in your cluster.
 RUN ["/bin/sh", "/app/init.sh", "node", "/app/dist/main.js", "--version"]
 RUN ["punctual", "--version"]

@@ -159,9 +159,9 @@ describe('the image', () => {
   const dockerfile = read('Dockerfile')
 
   test('hears signals from its first moment, in the pods of the chart too', () => {
-    const program = '["/bin/sh", "/app/init.sh", "node", "/app/dist/main.js"'
-    expect(dockerfile).toContain(`ENTRYPOINT ${program}]`)
-    expect(dockerfile).toContain(`RUN ${program}, "--version"]`)
+    const init = '["/bin/sh", "/app/init.sh", "node", '
+    expect(dockerfile).toContain(`ENTRYPOINT ${init}"--max-semi-space-size=16", "/app/dist/main.js"]`)
+    expect(dockerfile).toContain(`RUN ${init}"/app/dist/main.js", "--version"]`)
     for (const role of ['controller', 'api', 'executor']) {
       const template = read(`charts/punctual/templates/${role}.yaml`)
       expect(template).toContain(`args: {{ prepend .Values.${role}.extraArgs "${role}" | toJson }}`)
