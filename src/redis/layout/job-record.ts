@@ -325,9 +325,16 @@ export function toTuple(attempt: AttemptSummary): AttemptTuple {
 }
 
 /** Throws when an attempt is damaged. */
+/** Of the parts that every attempt has. */
+const NUMBERS = 6
+
+function hasNumbers(tuple: AttemptTuple): boolean {
+  for (let at = 0; at < NUMBERS; at += 1) if (!Number.isSafeInteger(tuple[at])) return false
+  return true
+}
+
 export function decodeAttempts(tuples: readonly AttemptTuple[]): AttemptSummary[] {
-  const areTimes = tuples.every((tuple) => tuple.slice(0, 6).every((part) => Number.isSafeInteger(part)))
-  if (!areTimes) throw new Error('the attempts of a chain are damaged')
+  if (!tuples.every(hasNumbers)) throw new Error('the attempts of a chain are damaged')
   return tuples.map(
     ([scheduledAtMs, createdLag, startedLag, took, durationMs, status, failure, message]) => ({
       createdAtMs: scheduledAtMs - createdLag,

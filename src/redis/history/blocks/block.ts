@@ -42,20 +42,21 @@ export interface BlockChain {
 /** The code of a chain that succeeded at its first attempt, with 200. */
 export const PLAIN_CODE = 's1|-:200'
 
-const NO_SPAN: Span = [Number.MAX_SAFE_INTEGER, 0]
-
 /** How a chain ended: its end, how many attempts it had, and what came of these. */
 export function codeOf({ end, attempts }: FinishedRecord): string {
-  const outcomes = new Set(
-    attempts.map(({ failureReason, responseStatus }) => `${failureReason ?? '-'}:${responseStatus ?? '-'}`),
-  )
-  return `${end[0]}${attempts.length}|${[...outcomes].join(',')}`
+  const [first] = attempts
+  // As most have.
+  if (first !== undefined && attempts.length === 1) return `${end[0]}1|${outcomeOf(first)}`
+  return `${end[0]}${attempts.length}|${[...new Set(attempts.map(outcomeOf))].join(',')}`
 }
 
-/** Under which keys a chain is found. */
-export function blockKeysOf({ request: { url, tags, cron } }: FinishedRecord): string[] {
+function outcomeOf({ failureReason, responseStatus }: FinishedRecord['attempts'][number]): string {
+  return `${failureReason ?? '-'}:${responseStatus ?? '-'}`
+}
+
+/** Under which keys a chain is found. @param host of its URL */
+export function blockKeysOf({ request: { url, tags, cron } }: FinishedRecord, host = hostOf(url)): string[] {
   const keys = Object.entries(tags).map(([name, value]) => tagKey(name, value))
-  const host = hostOf(url)
   if (host !== '') keys.push(hostKey(host))
   if (cron !== null) keys.push(cronKey(cron.cronId))
   return keys
@@ -75,30 +76,48 @@ export function makeBlock(
   chains: readonly BlockChain[],
   { bytes, newestRoot }: Pick<Block, 'bytes' | 'newestRoot'>,
 ): Block {
-  let [created, scheduled, ended] = [NO_SPAN, NO_SPAN, NO_SPAN]
+  const [created, scheduled, ended] = [new WideningSpan(), new WideningSpan(), new WideningSpan()]
   const codes = new Map<string, number[]>()
   const keys = new Set<string>()
+  const hosts = new Map<string, string>()
   let hasPlainHosts = true
   for (const { offset, record } of chains) {
     if (record === null) continue
     for (const attempt of record.attempts) {
-      created = widened(created, attempt.createdAtMs)
-      scheduled = widened(scheduled, attempt.scheduledAtMs)
-      ended = widened(ended, attempt.completedAtMs)
+      created.add(attempt.createdAtMs)
+      scheduled.add(attempt.scheduledAtMs)
+      ended.add(attempt.completedAtMs)
     }
-    for (const key of blockKeysOf(record)) keys.add(key)
-    hasPlainHosts &&= record.request.url.includes(hostOf(record.request.url))
+    const { url } = record.request
+    // Most chains of a queue call the same URL.
+    const host = hosts.get(url) ?? hostOf(url)
+    hosts.set(url, host)
+    for (const key of blockKeysOf(record, host)) keys.add(key)
+    hasPlainHosts &&= url.includes(host)
     const code = codeOf(record)
     if (code === PLAIN_CODE) continue
     const offsets = codes.get(code) ?? []
     offsets.push(offset)
     codes.set(code, offsets)
   }
-  return { bytes, newestRoot, created, scheduled, ended, codes, keys: makeKeyFilter(keys), hasPlainHosts }
+  return {
+    ...{ bytes, newestRoot, codes, keys: makeKeyFilter(keys), hasPlainHosts },
+    ...{ created: created.ends, scheduled: scheduled.ends, ended: ended.ends },
+  }
 }
 
-function widened([least, greatest]: Span, ms: number): Span {
-  return [Math.min(least, ms), Math.max(greatest, ms)]
+class WideningSpan {
+  #least = Number.MAX_SAFE_INTEGER
+  #greatest = 0
+
+  add(ms: number): void {
+    if (ms < this.#least) this.#least = ms
+    if (ms > this.#greatest) this.#greatest = ms
+  }
+
+  get ends(): Span {
+    return [this.#least, this.#greatest]
+  }
 }
 
 type EncodedBlock = [
