@@ -38,8 +38,7 @@ export async function connectInspector(port: number): Promise<Inspector> {
     else asked.reject(new BenchError(`${asked.method}: ${answer.error.message}`))
   })
   socket.addEventListener('close', () => {
-    for (const { method, reject } of waiting.values())
-      reject(new BenchError(`${method}: the process is gone`))
+    for (const { method, reject } of waiting.values()) reject(goneError(method))
     waiting.clear()
   })
   await opened(socket, port)
@@ -48,6 +47,8 @@ export async function connectInspector(port: number): Promise<Inspector> {
     send: (method, params = {}) => {
       const id = (lastId += 1)
       const answered = new Promise<unknown>((resolve, reject) => {
+        // A closed socket would drop the message and say nothing.
+        if (socket.readyState !== WebSocket.OPEN) throw goneError(method)
         waiting.set(id, { method, resolve, reject })
         socket.send(JSON.stringify({ id, method, params }))
       })
@@ -55,6 +56,10 @@ export async function connectInspector(port: number): Promise<Inspector> {
     },
     close: () => socket.close(),
   }
+}
+
+function goneError(method: string): BenchError {
+  return new BenchError(`${method}: the process is gone`)
 }
 
 function opened(socket: WebSocket, port: number): Promise<void> {
