@@ -44,11 +44,13 @@ async function pushBatches(
 ): Promise<void> {
   await stand.startIntake()
   const load = batchOf(stand.load(url, 0), BATCH_JOBS)
+  await checkBatch(load)
   await runWrk(load, WARM_UP_SECONDS)
   const ownBefore = stand.cpuSeconds()
   const redisBefore = await stand.redis.cpuSeconds()
   const { requests, seconds, errors } = await runWrk(load, bench.sizes.acceptSeconds)
   if (errors > 0) throw new BenchError(`${errors} of ${requests} batches were refused`)
+  if (requests === 0) throw new BenchError('no batch was answered in time')
   const jobs = requests * BATCH_JOBS
   cost.own.push(((stand.cpuSeconds() - ownBefore) * 1e6) / jobs)
   cost.redis.push((((await stand.redis.cpuSeconds()) - redisBefore) * 1e6) / jobs)

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Figure } from '../../../bench/report/figures.ts'
 import { table } from '../../../bench/report/markdown.ts'
@@ -67,6 +69,15 @@ describe('the measured part', () => {
     expect(withMeasured(once, 'new')).toBe(once)
     expect(() => withMeasured('# P', 'new')).toThrow('lacks its marks')
   })
+})
+
+test('docs/performance.md shows the results of the last run; node bench/render-page.ts makes it so', () => {
+  const root = join(import.meta.dirname, '../../..')
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+  const results = JSON.parse(read('bench/results/latest.json')) as Results
+  const run = JSON.parse(read('bench/results/run.json')) as RunNotes
+  const page = read('docs/performance.md')
+  expect(page).toBe(withMeasured(page, renderMeasured(results, run)))
 })
 
 test('results keep the shape that others read, one line a figure', () => {
