@@ -70,7 +70,7 @@ const QUICK: Sizes = {
   repeatedPeers: ['bullmq'],
   latenessPeers: ['bullmq'],
   // What follows takes about a minute: three in all, even where the machine is busy with other things.
-  untilSeconds: { life: 60, batches: 72, limited: 90, lateness: 110 },
+  untilSeconds: { life: 55, batches: 65, limited: 82, lateness: 100 },
 }
 
 /** Proves that every scenario works; its figures mean nothing. */
