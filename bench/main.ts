@@ -16,6 +16,8 @@ import { describeCommit, describeMachine } from './machine.ts'
 import { Measurements } from './report/figures.ts'
 import { renderMeasured, withMeasured } from './report/performance-page.ts'
 import { renderResults, type Results, type RunNotes } from './report/results.ts'
+import { measureAllocations } from './scenarios/allocations.ts'
+import { measureBatches } from './scenarios/batches.ts'
 import { measureCeilings } from './scenarios/ceilings.ts'
 import { measureIdleQueues } from './scenarios/idle-queues.ts'
 import { measureLateness } from './scenarios/lateness.ts'
@@ -23,6 +25,7 @@ import { measureLife } from './scenarios/life.ts'
 import { measureLimitedQueues } from './scenarios/limited-queues.ts'
 import { measureMemory } from './scenarios/memory.ts'
 import { measureOpenCalls } from './scenarios/open-calls.ts'
+import { measureProfile } from './scenarios/profile.ts'
 import { measureRecovery } from './scenarios/recovery.ts'
 import type { Bench } from './scenarios/scenario.ts'
 import { tuneContenders } from './scenarios/tuning.ts'
@@ -36,8 +39,12 @@ const isSet = (name: string): boolean => !['', '0', 'false', undefined].includes
 /** These need the cores for themselves. Lateness needs the life's rates. */
 const FOR_THE_CORES = {
   life: measureLife,
+  batches: measureBatches,
   limited: measureLimitedQueues,
   lateness: measureLateness,
+  allocations: measureAllocations,
+  profile: measureProfile,
+  ceilings: measureCeilings,
 } as const
 /** These count bytes and commands; a quick run does them side by side. */
 const FOR_THE_COUNT = {
@@ -45,7 +52,7 @@ const FOR_THE_COUNT = {
   idle: measureIdleQueues,
   calls: measureOpenCalls,
 } as const
-const ALL = [...Object.keys(FOR_THE_CORES), 'ceilings', ...Object.keys(FOR_THE_COUNT), 'recovery']
+const ALL = [...Object.keys(FOR_THE_CORES), ...Object.keys(FOR_THE_COUNT), 'recovery']
 
 let folder: string | null = null
 process.on('exit', () => {
@@ -68,9 +75,8 @@ async function main(): Promise<void> {
   requirePrograms(say)
   folder = mkdtempSync(join(tmpdir(), 'punctual-bench-'))
   const bench = prepare(folder)
-  const ceilings = await runScenarios(bench)
-  const minutes = Math.round((performance.now() - bench.startedMs) / 6_000) / 10
-  write(bench, { ceilings, minutes })
+  await runScenarios(bench)
+  write(bench, Math.round((performance.now() - bench.startedMs) / 6_000) / 10)
 }
 
 function prepare(folder: string): Bench {
@@ -82,6 +88,7 @@ function prepare(folder: string): Bench {
     measured: new Measurements(),
     contenders: findContenders(skipped),
     concurrencyOf: new Map(),
+    facts: { ceilings: [], paces: null, breakdowns: [] },
     notes: [],
     skipped,
     startedMs: performance.now(),
@@ -104,7 +111,7 @@ function findContenders(skipped: string[]): Contender[] {
   return contenders.filter(({ name }) => name === punctual.name || wanted.split(',').includes(name))
 }
 
-async function runScenarios(bench: Bench): Promise<RunNotes['ceilings']> {
+async function runScenarios(bench: Bench): Promise<void> {
   const only = process.env['ONLY']?.split(',').filter((name) => name !== '') ?? []
   const isWanted = (name: string): boolean => only.length === 0 || only.includes(name)
   const chosen = (scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>>) =>
@@ -116,15 +123,13 @@ async function runScenarios(bench: Bench): Promise<RunNotes['ceilings']> {
   // Recovery is a minute of waiting, so a quick run lets it wait beside the rest.
   const recovery = isWanted('recovery') && isOverlapping ? measureRecovery(bench) : Promise.resolve()
   for (const [, measure] of chosen(FOR_THE_CORES)) await measure(bench)
-  const ceilings = isWanted('ceilings') ? await measureCeilings(bench) : []
   const counting = chosen(FOR_THE_COUNT).map(([, measure]) => measure)
   if (isOverlapping) await Promise.all([recovery, ...counting.map((measure) => measure(bench))])
   else for (const measure of counting) await measure(bench)
   if (isWanted('recovery') && !isOverlapping) await measureRecovery(bench)
-  return ceilings
 }
 
-function write(bench: Bench, { ceilings, minutes }: Pick<RunNotes, 'ceilings' | 'minutes'>): void {
+function write(bench: Bench, minutes: number): void {
   const { sizes } = bench
   const results: Results = {
     machine: describeMachine(),
@@ -137,7 +142,7 @@ function write(bench: Bench, { ceilings, minutes }: Pick<RunNotes, 'ceilings' | 
     minutes,
     runs: sizes.runs,
     settings: settingsOf(bench),
-    ceilings,
+    ...bench.facts,
     notes: bench.notes,
     skipped: bench.skipped,
   }

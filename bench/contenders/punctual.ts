@@ -15,27 +15,47 @@ const CONNECTIONS = 64
 /** The job that makes a queue is cancelled before it is due; what is left of it goes when it would have been due. */
 const CANCELLED_WITHIN_SECONDS = 5
 
+export type Role = 'api' | 'executor'
+/** Where each role's inspector listens. */
+export type InspectorPorts = Readonly<Record<Role, number>>
+
 /** The real roles as processes: `punctual api` and `punctual executor`. */
-export const punctual: Contender = {
-  name: PUNCTUAL,
-  isSplit: true,
-  open: async (redis, folder) => new PunctualStand(redis, folder, await freePort()),
+export const punctual: Contender = contender(null)
+
+/** The same with an inspector in each process, which slows it down: no other figure may come of it. */
+export function inspectedPunctual(ports: InspectorPorts): Contender {
+  return contender(ports)
+}
+
+function contender(inspectorPorts: InspectorPorts | null): Contender {
+  return {
+    name: PUNCTUAL,
+    isSplit: true,
+    open: async (redis, folder) =>
+      new PunctualStand(redis, { folder, port: await freePort(), inspectorPorts }),
+  }
+}
+
+interface Place {
+  readonly folder: string
+  readonly port: number
+  readonly inspectorPorts: InspectorPorts | null
 }
 
 class PunctualStand implements Stand {
   readonly redis: RedisServer
-  readonly #folder: string
+  readonly #place: Place
   readonly #programs: Program[] = []
   readonly #origin: string
   readonly #env: Record<string, string>
   #workOps: string | null = null
 
-  constructor(redis: RedisServer, folder: string, port: number) {
+  constructor(redis: RedisServer, place: Place) {
     this.redis = redis
-    this.#folder = folder
-    this.#origin = `http://127.0.0.1:${port}`
+    this.#place = place
+    this.#origin = `http://127.0.0.1:${place.port}`
     this.#env = {
-      PUNCTUAL_PORT: String(port),
+      PUNCTUAL_PORT: String(place.port),
       PUNCTUAL_REDIS_URL: redis.url,
       PUNCTUAL_TOKEN: randomBytes(24).toString('base64url'),
       PUNCTUAL_SECRETS_KEY: randomBytes(32).toString('base64'),
@@ -109,13 +129,13 @@ class PunctualStand implements Stand {
     await Promise.all(this.#programs.map((program) => program.stop()))
   }
 
-  async #start(role: string, env: Record<string, string>): Promise<{ program: Program; ops: string }> {
+  async #start(role: Role, env: Record<string, string>): Promise<{ program: Program; ops: string }> {
     const opsPort = await freePort()
     const program = startProgram({
       name: `punctual-${role}`,
       command: process.execPath,
-      args: [...profilerArguments(role), MAIN, role],
-      folder: this.#folder,
+      args: [...profilerArguments(role), ...this.#inspectorArguments(role), MAIN, role],
+      folder: this.#place.folder,
       env: { ...this.#env, ...env, PUNCTUAL_OPS_PORT: String(opsPort) },
     })
     this.#programs.push(program)
@@ -128,6 +148,11 @@ class PunctualStand implements Stand {
     await untilReady(program, () => isReady(`${ops}/readyz`))
     if (role === 'api') await untilReady(program, () => isReady(this.#origin))
     return { program, ops }
+  }
+
+  #inspectorArguments(role: Role): string[] {
+    const port = this.#place.inspectorPorts?.[role]
+    return port === undefined ? [] : [`--inspect=127.0.0.1:${port}`]
   }
 
   #headers(): Record<string, string> {
@@ -172,7 +197,7 @@ class PunctualStand implements Stand {
 }
 
 /** With PROFILE_DIR set, both roles leave a CPU profile there at their end. */
-function profilerArguments(role: string): string[] {
+function profilerArguments(role: Role): string[] {
   const folder = process.env['PROFILE_DIR']
   if (folder === undefined || folder === '') return []
   return ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${role}-${Date.now()}.cpuprofile`]

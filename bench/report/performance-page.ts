@@ -1,6 +1,9 @@
+import { breakdownLines } from './breakdown-table.ts'
 import { FIGURE_KINDS, type Figure } from './figures.ts'
+import { latenessLines } from './lateness-table.ts'
+import { bullets, numberText, spreadText, table } from './markdown.ts'
+import { peerAdvantages } from './peer-advantages.ts'
 import type { Results, RunNotes } from './results.ts'
-import type { Spread } from './statistics.ts'
 
 const BEGIN = '<!-- measured: begin (written by make bench) -->'
 const END = '<!-- measured: end -->'
@@ -15,16 +18,21 @@ export function withMeasured(page: string, measured: string): string {
 
 /** The measured part of docs/performance.md. */
 export function renderMeasured(results: Results, run: RunNotes): string {
+  const { figures } = results
   return [
     ...machineLines(results, run),
     '',
-    ...figureTable(results.figures),
+    ...figureTable(figures),
     '',
     'Median of the runs, with the least and the greatest in brackets. A ratio over 1 means that Punctual is better than the best peer, whichever direction is good.',
+    ...section('Where a peer was better', advantageLines(figures)),
+    ...section('Every contender', contenderTable(figures)),
+    ...section('Lateness', latenessLines(figures, run.paces)),
+    ...section('Where the CPU goes', breakdownLines(run.breakdowns)),
     ...section('Ceilings', table(['Part alone', 'Per second'], ceilingRows(run))),
     ...section('Settings of this run', table(['Setting', 'Value'], settingRows(run))),
     ...section('Facts of this run', bullets(run.notes)),
-    ...section('Not measured in this run', bullets([...run.skipped, ...missing(results.figures)])),
+    ...section('Not measured in this run', bullets([...run.skipped, ...missing(figures)])),
     '',
   ].join('\n')
 }
@@ -36,25 +44,38 @@ function machineLines({ machine, commit }: Results, run: RunNotes): string[] {
 }
 
 function figureTable(figures: readonly Figure[]): string[] {
-  const peers = [...new Set(figures.flatMap((figure) => Object.keys(figure.peers)))].sort()
   const rows = figures.map((figure) => [
     `\`${figure.name}\``,
     figure.unit,
     spreadText(figure.punctual),
-    ...peers.map((peer) => spreadText(figure.peers[peer])),
+    bestPeerText(figure),
     figure.ratio_to_best_peer === null ? '–' : `${figure.ratio_to_best_peer.toFixed(2)}×`,
   ])
-  return table(['Figure', 'Unit', 'Punctual', ...peers, 'Ratio'], rows)
+  return table(['Figure', 'Unit', 'Punctual', 'Best peer', 'Ratio'], rows)
 }
 
-function spreadText(spread: Spread | undefined): string {
-  if (spread === undefined) return '–'
-  const { median, min, max } = spread
-  return min === max ? numberText(median) : `${numberText(median)} (${numberText(min)}–${numberText(max)})`
+function bestPeerText({ better, peers }: Figure): string {
+  const sign = better === 'higher' ? -1 : 1
+  const best = Object.entries(peers).toSorted(([, a], [, b]) => sign * (a.median - b.median))[0]
+  return best === undefined ? '–' : `${best[0]}: ${spreadText(best[1])}`
 }
 
-function numberText(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 })
+function advantageLines(figures: readonly Figure[]): string[] {
+  if (figures.every(({ ratio_to_best_peer: ratio }) => ratio === null)) return []
+  const found = peerAdvantages(figures)
+  return found.length === 0 ? ['No peer was better in any figure of this run.'] : bullets(found)
+}
+
+/** Figures are rows, because there are more of them. */
+function contenderTable(figures: readonly Figure[]): string[] {
+  const peers = [...new Set(figures.flatMap((figure) => Object.keys(figure.peers)))].sort()
+  if (peers.length === 0) return []
+  const rows = figures.map((figure) => [
+    `\`${figure.name}\``,
+    spreadText(figure.punctual),
+    ...peers.map((peer) => spreadText(figure.peers[peer])),
+  ])
+  return table(['Figure', 'Punctual', ...peers], rows)
 }
 
 function ceilingRows(run: RunNotes): string[][] {
@@ -77,19 +98,4 @@ function missing(figures: readonly Figure[]): string[] {
 
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', `### ${title}`, '', ...lines]
-}
-
-function bullets(lines: readonly string[]): string[] {
-  return lines.map((line) => `- ${line}`)
-}
-
-/** A Markdown table in the form the formatter keeps; no lines without rows. */
-export function table(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string[] {
-  if (rows.length === 0) return []
-  const widths = head.map((cell, column) =>
-    Math.max(3, cell.length, ...rows.map((row) => (row[column] ?? '').length)),
-  )
-  const line = (cells: readonly string[]): string =>
-    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`
-  return [line(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)]
 }

@@ -1,3 +1,4 @@
+import type { Paces } from '../load/paces.ts'
 import type { Figure } from './figures.ts'
 
 export interface Machine {
@@ -25,10 +26,23 @@ export interface RunNotes {
   readonly settings: Readonly<Record<string, string | number>>
   /** Limits of the parts alone, on the same machine at the same time. */
   readonly ceilings: ReadonlyArray<{ readonly name: string; readonly unit: string; readonly value: number }>
+  /** The rates of the lateness figures; null when none was measured. */
+  readonly paces: Paces | null
+  /** Where CPU and memory of Punctual's processes go. */
+  readonly breakdowns: readonly Breakdown[]
   /** Facts of this run that a figure cannot hold, such as a count of early calls. */
   readonly notes: readonly string[]
   /** What was not measured, and why. */
   readonly skipped: readonly string[]
+}
+
+/** What a job costs one process, and which share of it each place in the code takes. */
+export interface Breakdown {
+  readonly name: string
+  readonly unit: string
+  readonly perJob: number
+  /** 0–1 by place; together 1. */
+  readonly shares: Readonly<Record<string, number>>
 }
 
 /** As text: one line a figure, so that a change of one shows as one line. */

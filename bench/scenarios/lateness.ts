@@ -1,10 +1,11 @@
 import type { Contender, Stand } from '../contenders/contender.ts'
 import { runPushPlan } from '../harness/load.ts'
 import type { Target } from '../harness/nginx-target.ts'
+import { pacesOf, type Paces } from '../load/paces.ts'
 import { PUNCTUAL } from '../report/figures.ts'
 import { percentile, spreadOf } from '../report/statistics.ts'
 import { workOptions } from './life.ts'
-import { attempt, runsOf, withStand, type Bench } from './scenario.ts'
+import { attempt, turnsOf, withStand, type Bench } from './scenario.ts'
 
 /** Long enough that every push is accepted before its time, even on a busy machine. */
 const LEAD_MS = 2_000
@@ -12,34 +13,77 @@ const WARM_UP_SECONDS = 1
 const CONNECTIONS = 64
 const SETTLE_WITHIN_MS = 60_000
 
-/** Arrival at the target − due time, at half of the contender's own end-to-end rate in this run. */
-export async function measureLateness(bench: Bench): Promise<void> {
-  const { latenessPeers } = bench.sizes
-  const contenders = bench.contenders.filter(({ name }) => name === PUNCTUAL || latenessPeers.includes(name))
-  for (const run of runsOf(bench, 'lateness')) {
-    for (const contender of contenders) {
-      const rates = bench.measured.valuesOf('end_to_end_jobs_per_second', contender.name)
-      if (rates.length === 0) continue
-      const perSecond = Math.max(1, Math.floor(spreadOf(rates).median / 2))
-      await attempt(bench, `lateness at ${perSecond} jobs/s`, contender, () =>
-        withStand(bench, contender, async (stand, target) => {
-          await stand.startWork(workOptions(bench, contender))
-          await stand.startIntake()
-          await arrivalsAt(stand, target, { perSecond, seconds: WARM_UP_SECONDS })
-          const seen = await arrivalsAt(stand, target, { perSecond, seconds: bench.sizes.latenessSeconds })
-          note(bench, contender, { run, perSecond, ...seen })
-        }),
-      )
-    }
-  }
+interface Seen {
+  /** Arrival at the target − due time, in ms. */
+  readonly lateness: readonly number[]
+  /** Pushes that were accepted only past their due time, which is then not theirs any more. */
+  readonly acceptedLate: number
 }
 
-/** Pushes at a pace; answers how late each call was, and how many pushes were only accepted past their due time. */
+/** What a contender's lateness cannot say, over all runs. */
+interface Tally {
+  runs: number
+  calls: number
+  early: number
+  acceptedLate: number
+}
+
+/** Arrival at the target − due time: at half of the contender's own end-to-end rate, and at one rate for all. */
+export async function measureLateness(bench: Bench): Promise<void> {
+  const rates = bench.contenders.flatMap(({ name }) => {
+    const values = bench.measured.valuesOf('end_to_end_jobs_per_second', name)
+    return values.length === 0 ? [] : [[name, spreadOf(values).median] as const]
+  })
+  const paces = pacesOf(new Map(rates))
+  if (paces === null) {
+    bench.skipped.push('lateness: its rates are those of the scenario life')
+    return
+  }
+  bench.facts.paces = paces
+  const { latenessPeers } = bench.sizes
+  const contenders = bench.contenders.filter(
+    ({ name }) => name in paces.own && (name === PUNCTUAL || (latenessPeers?.includes(name) ?? true)),
+  )
+  const tallies = new Map<string, Tally>()
+  for (const { contender } of turnsOf(bench, 'lateness', contenders)) {
+    await attempt(bench, 'lateness', contender, () =>
+      withStand(bench, contender, async (stand, target) => {
+        const seen = await measureAtBothPaces(bench, contender, { stand, target, paces })
+        countUp(tallies, contender, seen)
+      }),
+    )
+  }
+  for (const [name, tally] of tallies) bench.notes.push(noteOf(name, tally))
+}
+
+/** The slowest contender's own pace is the equal one, so one measurement is both. */
+async function measureAtBothPaces(
+  bench: Bench,
+  contender: Contender,
+  { stand, target, paces }: { stand: Stand; target: Target; paces: Paces },
+): Promise<Seen[]> {
+  const own = paces.own[contender.name] ?? paces.equal
+  const { latenessSeconds: seconds } = bench.sizes
+  await stand.startWork(workOptions(bench, contender))
+  await stand.startIntake()
+  await arrivalsAt(stand, target, { perSecond: own, seconds: WARM_UP_SECONDS })
+  const atOwn = await arrivalsAt(stand, target, { perSecond: own, seconds })
+  const isSlowest = own === paces.equal
+  const atEqual = isSlowest ? atOwn : await arrivalsAt(stand, target, { perSecond: paces.equal, seconds })
+  const add = bench.measured.add.bind(bench.measured)
+  add('lateness_p50_ms', contender.name, percentile(atOwn.lateness, 0.5))
+  add('lateness_p99_ms', contender.name, percentile(atOwn.lateness, 0.99))
+  add('lateness_equal_p50_ms', contender.name, percentile(atEqual.lateness, 0.5))
+  add('lateness_equal_p99_ms', contender.name, percentile(atEqual.lateness, 0.99))
+  return isSlowest ? [atOwn] : [atOwn, atEqual]
+}
+
+/** Pushes at a pace and takes down when each call arrived. */
 async function arrivalsAt(
   stand: Stand,
   target: Target,
   { perSecond, seconds }: { perSecond: number; seconds: number },
-): Promise<{ lateness: number[]; acceptedLate: number }> {
+): Promise<Seen> {
   const count = perSecond * seconds
   const before = await target.count()
   const plan = stand.pacedPlan(new URL(target.url).origin)
@@ -50,15 +94,17 @@ async function arrivalsAt(
   return { lateness: arrivals.map(({ dueMs, arrivedMs }) => arrivedMs - dueMs), acceptedLate }
 }
 
-function note(
-  bench: Bench,
-  { name }: Contender,
-  seen: { run: number; perSecond: number; lateness: number[]; acceptedLate: number },
-): void {
-  bench.measured.add('lateness_p50_ms', name, percentile(seen.lateness, 0.5))
-  bench.measured.add('lateness_p99_ms', name, percentile(seen.lateness, 0.99))
-  const early = seen.lateness.filter((ms) => ms < 0).length
-  bench.notes.push(
-    `lateness run ${seen.run}, ${name}: ${seen.lateness.length} calls at ${seen.perSecond} jobs/s, ${early} before their time; ${seen.acceptedLate} pushes accepted only after theirs`,
-  )
+function countUp(tallies: Map<string, Tally>, { name }: Contender, seen: readonly Seen[]): void {
+  const tally = tallies.get(name) ?? { runs: 0, calls: 0, early: 0, acceptedLate: 0 }
+  tallies.set(name, tally)
+  tally.runs += 1
+  for (const { lateness, acceptedLate } of seen) {
+    tally.calls += lateness.length
+    tally.early += lateness.filter((ms) => ms < 0).length
+    tally.acceptedLate += acceptedLate
+  }
+}
+
+function noteOf(name: string, { runs, calls, early, acceptedLate }: Tally): string {
+  return `lateness, ${name}: ${calls} calls in ${runs} runs, ${early} before their time; ${acceptedLate} pushes accepted only after theirs`
 }

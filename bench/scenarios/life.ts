@@ -4,7 +4,7 @@ import type { Target } from '../harness/nginx-target.ts'
 import { waitUntil } from '../harness/waiting.ts'
 import { runWrk, type HttpLoad } from '../harness/wrk.ts'
 import { steadyRate, type CountSample } from '../report/statistics.ts'
-import { attempt, concurrencyOf, runsOf, withStand, type Bench } from './scenario.ts'
+import { attempt, concurrencyOf, turnsOf, withStand, type Bench } from './scenario.ts'
 
 /** Start-up and the last stragglers are no part of a rate. */
 const STEADY = { from: 0.2, to: 0.9 }
@@ -13,17 +13,14 @@ const DELAYED_SECONDS = 3_600
 
 /** Taking in alone, calling alone, both at once; and what a job's life costs Redis and the contender's programs. */
 export async function measureLife(bench: Bench): Promise<void> {
-  for (const run of runsOf(bench, 'life')) {
-    for (const contender of bench.contenders) {
-      if (run > 1 && bench.sizes.oncePeers.includes(contender.name)) continue
-      await attempt(bench, 'life of a job', contender, () =>
-        withStand(bench, contender, (stand, target) =>
-          contender.isSplit
-            ? splitLife(bench, contender, stand, target)
-            : joinedLife(bench, contender, stand, target),
-        ),
-      )
-    }
+  for (const { contender } of turnsOf(bench, 'life', bench.contenders)) {
+    await attempt(bench, 'life of a job', contender, () =>
+      withStand(bench, contender, (stand, target) =>
+        contender.isSplit
+          ? splitLife(bench, contender, stand, target)
+          : joinedLife(bench, contender, stand, target),
+      ),
+    )
   }
 }
 
@@ -76,7 +73,7 @@ async function joinedLife(bench: Bench, contender: Contender, stand: Stand, targ
 }
 
 /** Pushes for so long while jobs are called, then waits for the rest: all of it counts. */
-async function endToEnd(stand: Stand, target: Target, seconds: number) {
+export async function endToEnd(stand: Stand, target: Target, seconds: number) {
   const before = await target.count()
   const startedMs = performance.now()
   const pushed = await push(stand.load(target.url, 0), seconds)
@@ -87,7 +84,7 @@ async function endToEnd(stand: Stand, target: Target, seconds: number) {
   return { jobs: last.count, samples, perSecond: (last.count * 1000) / (last.atMs - startedMs) }
 }
 
-async function warmUp(load: HttpLoad): Promise<void> {
+export async function warmUp(load: HttpLoad): Promise<void> {
   await push(load, 1)
 }
 

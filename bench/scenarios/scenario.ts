@@ -2,10 +2,18 @@ import { startRedisServer } from '../harness/redis-server.ts'
 import { startTarget, type Target } from '../harness/nginx-target.ts'
 import { BenchError, messageOf } from '../harness/bench-error.ts'
 import { PUNCTUAL, type Measurements } from '../report/figures.ts'
+import type { RunNotes } from '../report/results.ts'
 import type { Sizes, TimedScenario } from '../sizes.ts'
 import type { Contender, Stand } from '../contenders/contender.ts'
 
 const DEFAULT_CONCURRENCY = 150
+
+/** What the page tells beside the figures; each is its scenario's to fill in. */
+export interface Facts {
+  ceilings: RunNotes['ceilings']
+  paces: RunNotes['paces']
+  breakdowns: RunNotes['breakdowns']
+}
 
 /** What every scenario works with. */
 export interface Bench {
@@ -15,6 +23,7 @@ export interface Bench {
   readonly contenders: readonly Contender[]
   /** Chosen before the runs. */
   readonly concurrencyOf: Map<string, number>
+  readonly facts: Facts
   readonly notes: string[]
   readonly skipped: string[]
   /** By the monotonic clock. */
@@ -22,17 +31,36 @@ export interface Bench {
   say(text: string): void
 }
 
-/** The numbers of the runs of one scenario, as long as its time lasts. */
-export function* runsOf(bench: Bench, scenario: TimedScenario): Generator<number> {
-  const { runs, untilSeconds } = bench.sizes
+interface Turn {
+  readonly run: number
+  readonly contender: Contender
+}
+
+/** The contenders in turns, run after run, as long as the scenario's time is likely to last for a whole further run. */
+export function* turnsOf(
+  bench: Bench,
+  scenario: TimedScenario,
+  contenders: readonly Contender[],
+): Generator<Turn> {
+  const { runs, untilSeconds, repeatedPeers } = bench.sizes
+  const elapsedSeconds = (): number => (performance.now() - bench.startedMs) / 1000
+  const repeated = contenders.filter(
+    ({ name }) => name === PUNCTUAL || (repeatedPeers?.includes(name) ?? true),
+  )
+  const secondsOf = new Map<string, number>()
   for (let run = 1; run <= runs; run += 1) {
-    const seconds = (performance.now() - bench.startedMs) / 1000
-    if (run > 1 && seconds > untilSeconds[scenario]) {
+    const taking = run === 1 ? contenders : repeated
+    const expected = taking.reduce((sum, { name }) => sum + (secondsOf.get(name) ?? 0), 0)
+    if (run > 1 && elapsedSeconds() + expected > untilSeconds[scenario]) {
       bench.notes.push(`${scenario}: ${run - 1} of ${runs} runs, then the time was up`)
       return
     }
     bench.say(`${scenario}, run ${run} of ${runs}`)
-    yield run
+    for (const contender of taking) {
+      const before = elapsedSeconds()
+      yield { run, contender }
+      secondsOf.set(contender.name, elapsedSeconds() - before)
+    }
   }
 }
 

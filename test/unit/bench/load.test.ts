@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { padded, SUBMITTED_BYTES } from '../../../bench/contenders/contender.ts'
 import { parseArrivals } from '../../../bench/harness/nginx-target.ts'
 import { fillIn, type PushPlan } from '../../../bench/load/push-plan.ts'
+import { batchOf } from '../../../bench/scenarios/batches.ts'
 
 const PLAN: PushPlan = {
   url: 'http://127.0.0.1:8080/api/jobs',
@@ -33,6 +34,15 @@ describe('a push plan', () => {
   test('leaves a target in the path encoded', () => {
     const url = `http://127.0.0.1:1/queues/${encodeURIComponent('http://t/due?a={index}')}`
     expect(fillIn({ ...PLAN, url }, 3, 0).path).toBe('/queues/http%3A%2F%2Ft%2Fdue%3Fa%3D3')
+  })
+})
+
+test('a batch is the same push so many times, as one request', () => {
+  const load = { url: 'http://127.0.0.1:1/api/jobs', headers: { a: 'b' }, body: '{"queue":"bench"}' }
+  expect(batchOf(load, 3)).toEqual({
+    url: 'http://127.0.0.1:1/api/jobs/batch',
+    headers: { a: 'b' },
+    body: '{"jobs":[{"queue":"bench"},{"queue":"bench"},{"queue":"bench"}]}',
   })
 })
 

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Figure } from '../../../bench/report/figures.ts'
-import { renderMeasured, table, withMeasured } from '../../../bench/report/performance-page.ts'
+import { table } from '../../../bench/report/markdown.ts'
+import { renderMeasured, withMeasured } from '../../../bench/report/performance-page.ts'
 import { renderResults, type Results, type RunNotes } from '../../../bench/report/results.ts'
 
 const FIGURE: Figure = {
@@ -23,6 +26,8 @@ const RUN: RunNotes = {
   runs: 5,
   settings: { 'jobs for memory': 100_000 },
   ceilings: [{ name: 'undici.dispatch', unit: 'calls/s', value: 74_000.4 }],
+  paces: { own: { punctual: 5_000, bullmq: 2_000 }, equal: 2_000, slowest: 'bullmq' },
+  breakdowns: [],
   notes: ['nothing started early'],
   skipped: ['quirrel: no Node it supports'],
 }
@@ -43,7 +48,7 @@ describe('the measured part', () => {
   test('has machine, command and figures with their spread', () => {
     expect(text).toContain('at commit `abc1234` by `make bench` (5 runs, 12 min) on 2 × Some CPU')
     expect(text).toMatch(
-      /\| `executed_jobs_per_second` \| jobs\/s \| 30,000 \(29,000–31,000\) \| 10,000 +\| 3\.00× \|/,
+      /\| `executed_jobs_per_second` \| jobs\/s \| 30,000 \(29,000–31,000\) \| bullmq: 10,000 \| 3\.00× \|/,
     )
   })
 
@@ -64,6 +69,15 @@ describe('the measured part', () => {
     expect(withMeasured(once, 'new')).toBe(once)
     expect(() => withMeasured('# P', 'new')).toThrow('lacks its marks')
   })
+})
+
+test('docs/performance.md shows the results of the last run; node bench/render-page.ts makes it so', () => {
+  const root = join(import.meta.dirname, '../../..')
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+  const results = JSON.parse(read('bench/results/latest.json')) as Results
+  const run = JSON.parse(read('bench/results/run.json')) as RunNotes
+  const page = read('docs/performance.md')
+  expect(page).toBe(withMeasured(page, renderMeasured(results, run)))
 })
 
 test('results keep the shape that others read, one line a figure', () => {
