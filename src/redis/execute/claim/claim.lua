@@ -162,12 +162,25 @@ local function skip(queue)
   return true
 end
 
+-- Ids at the head of the ready list, `count` at most: those read as the queue was opened, if they are enough.
+local function ids_from(queue, count)
+  local head = queue.head
+  queue.head = nil
+  if not head or (#head < count and #head < queue.length) then
+    return call('LRANGE', queue.ready, queue.consumed, queue.consumed + count - 1)
+  end
+  if #head <= count then return head end
+  local ids = {}
+  for i = 1, count do ids[i] = head[i] end
+  return ids
+end
+
 -- Claims up to `count` jobs that exist and fit from the head of the queue's ready list; ids of cancelled jobs are
 -- skipped.
 local function take(queue, count)
   local got, page = 0, count
   while got < count and not queue.is_blocked do
-    local ids = call('LRANGE', queue.ready, queue.consumed, queue.consumed + page - 1)
+    local ids = ids_from(queue, page)
     if #ids == 0 then break end
     local before = got
     local bodies = call('HMGET', queue.records, unpack(ids))
@@ -206,7 +219,9 @@ local function open(queue)
   local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.name, QUEUE.cancelledReady)
   queue.name, queue.counted = live[3], tonumber(live[4] or '') or 0
   queue.consumed, queue.cancelled, queue.claimed = 0, 0, {}
-  queue.length = live[1] == '1' and call('LLEN', queue.ready) or 0
+  -- Most queues that are opened have fewer jobs than they may start in one round, so the jobs say how many there are.
+  queue.head = live[1] == '1' and call('LRANGE', queue.ready, 0, quantum - 1) or {}
+  queue.length = #queue.head < quantum and #queue.head or call('LLEN', queue.ready)
   queue.free = queue.length
   if queue.length > 0 and live[2] then
     queue.free = (tonumber(live[2]) or 1) - call('ZCARD', queue.inFlight)
@@ -305,20 +320,31 @@ if claimed > 0 then
   Usage.write(KEYS.teamUsage)
   hold(queues, token)
 end
+local leaving, emptied = {}, {}
 for _, queue in ipairs(queues) do
   if queue.claimed and queue.consumed > 0 then
     local charge = #queue.claimed / 2 + math.floor(queue.cancelled / SKIPPED_PER_JOB)
-    local is_emptied = queue.consumed >= queue.length
+    queue.is_emptied = queue.consumed >= queue.length
     queue.team.charge = queue.team.charge + charge
-    if not is_emptied and (not queue.is_limited or queue.free > 0) then
+    if not queue.is_emptied and (not queue.is_limited or queue.free > 0) then
       call('ZINCRBY', KEYS.ring, charge, queue.localId)
     else
-      call('ZREM', KEYS.ring, queue.localId)
+      leaving[#leaving + 1] = queue.localId
     end
-    if queue.cancelled > 0 or queue.counted ~= 0 then uncount_cancelled(queue.meta, queue.cancelled, is_emptied) end
+    if queue.cancelled > 0 or queue.counted ~= 0 then
+      uncount_cancelled(queue.meta, queue.cancelled, queue.is_emptied)
+    end
+  end
+end
+if #leaving > 0 then call('ZREM', KEYS.ring, unpack(leaving)) end
+for _, queue in ipairs(queues) do
+  if queue.is_emptied then
+    emptied[#emptied + 1] = queue.ready
+  elseif queue.claimed and queue.consumed > 0 then
     call('LTRIM', queue.ready, queue.consumed, -1)
   end
 end
+if #emptied > 0 then call('DEL', unpack(emptied)) end
 -- Also where a team was asked alone: one that comes and goes must not find the other where it left it.
 for _, team in ipairs(teams) do
   if team.charge > 0 then call('ZINCRBY', KEYS.teams, team.charge, team.number) end
