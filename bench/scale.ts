@@ -11,6 +11,9 @@ import { requirePrograms } from './harness/requirements.ts'
 import { describeCommit, describeMachine } from './machine.ts'
 import { measureBusyQueues } from './scale/busy-queues.ts'
 import { measureDelayed } from './scale/delayed.ts'
+import { measureExecutors } from './scale/executors.ts'
+import { measurePrimaries } from './scale/primaries.ts'
+import { measureProcesses } from './scale/processes.ts'
 import type { Measurement, ScaleRun } from './scale/measurement.ts'
 import { measurePending } from './scale/pending.ts'
 import { readResults, withResults, withScaleTable, writeResults } from './scale/scale-results.ts'
@@ -23,6 +26,9 @@ const PAGE = join(ROOT, 'docs/performance.md')
 const SCENARIOS: Readonly<Record<string, { size: number; measure(run: ScaleRun): Promise<void> }>> = {
   pending: { size: 10_000_000, measure: measurePending },
   'busy-queues': { size: 100_000, measure: measureBusyQueues },
+  executors: { size: 100, measure: measureExecutors },
+  processes: { size: 200_000, measure: measureProcesses },
+  primaries: { size: 200_000, measure: measurePrimaries },
   delayed: { size: 1_000_000, measure: measureDelayed },
 }
 

@@ -29,7 +29,11 @@ export async function measurePending(run: ScaleRun): Promise<void> {
     const before = await redis.dataBytes()
     const few = Math.min(FEW_JOBS, run.size)
     await fill(engine, { count: few, queues: QUEUES, url: target.url })
-    run.record(`bytes per job of ${few.toLocaleString('en-US')}`, 'B', ((await redis.dataBytes()) - before) / few)
+    run.record(
+      `bytes per job of ${few.toLocaleString('en-US')}`,
+      'B',
+      ((await redis.dataBytes()) - before) / few,
+    )
     await measureClaims(run, { redis, engine }, `among ${few.toLocaleString('en-US')}`)
     const beforeAll = await redis.dataBytes()
     const { seconds } = await fill(engine, { count: run.size, queues: QUEUES, url: target.url })
