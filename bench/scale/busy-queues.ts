@@ -7,7 +7,7 @@ import { RedisNode } from './redis-node.ts'
 import { Roles } from './roles.ts'
 
 const FEW_QUEUES = 10
-const JOBS_PER_QUEUE = 3
+const JOBS_PER_QUEUE = 2
 /** Few and many take turns, so that a machine that grows slower or faster favours none. */
 const ROUNDS = 2
 const CONCURRENCY = 300

@@ -19,6 +19,7 @@ export class Roles {
       PUNCTUAL_TOKEN: randomBytes(24).toString('base64url'),
       PUNCTUAL_SECRETS_KEY: randomBytes(32).toString('base64'),
       PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8',
+      PUNCTUAL_QUOTA_QUEUES: '1000000',
     }
   }
 
