@@ -69,7 +69,9 @@ try {
   await stopAllPrograms()
   rmSync(folder, { recursive: true, force: true })
 }
-process.exit()
+const over = measured.filter(({ value, goal }) => goal !== null && value > goal)
+for (const { figure, unit, value, goal } of over) say(`over its bound: ${figure}, ${value} ${unit} of ${goal}`)
+process.exit(over.length > 0 ? 1 : 0)
 
 function round(value: number): number {
   return Number(value.toPrecision(4))
