@@ -70,7 +70,8 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 const over = measured.filter(({ value, goal }) => goal !== null && value > goal)
-for (const { figure, unit, value, goal } of over) say(`over its bound: ${figure}, ${value} ${unit} of ${goal}`)
+for (const { figure, unit, value, goal } of over)
+  say(`over its bound: ${figure}, ${value} ${unit} of ${goal}`)
 process.exit(over.length > 0 ? 1 : 0)
 
 function round(value: number): number {

@@ -37,7 +37,7 @@ export async function measureDelayed(run: ScaleRun): Promise<void> {
       everyMs: LOOK_MS,
     })
     run.record('poured into the near set, before they are due', 's', (dueMs - Date.now()) / 1000)
-    run.record('longest command of Redis until they are due', 'ms', await redis.longestCommandMs())
+    await recordLongest(run, redis, 'until they are due')
     await sleep(Math.max(0, dueMs - 500 - Date.now()))
     await redis.resetCounts()
     const promotedMs = (await promoted(redis.client, engine)) - dueMs
@@ -50,13 +50,19 @@ export async function measureDelayed(run: ScaleRun): Promise<void> {
     const calledMs = Date.now() - dueMs
     run.record('last job called after it is due', 's', calledMs / 1000)
     run.record('called a second', 'jobs/s', run.size / (calledMs / 1000))
-    run.record('longest command of Redis from then on', 'ms', await redis.longestCommandMs())
+    await recordLongest(run, redis, 'from then on')
   } finally {
     await roles.stop()
     connection.disconnect()
     await redis.stop()
     await target.stop()
   }
+}
+
+async function recordLongest(run: ScaleRun, redis: RedisNode, when: string): Promise<void> {
+  const { ms, command } = await redis.longestCommand()
+  run.say(`longest command ${when}: ${command}`)
+  run.record(`longest command of Redis ${when}`, 'ms', ms)
 }
 
 /** Answers when the last job was promoted. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/jobs/queue-settings.ts'
 import { createQueueStore } from '../../src/redis/queues/queue-store.ts'
 import { padded } from '../contenders/contender.ts'
-import { runPushPlan } from '../harness/load.ts'
+import { pushUntilAccepted } from '../harness/load.ts'
 import { startTarget } from '../harness/nginx-target.ts'
 import { freePort } from '../harness/ports.ts'
 import { startProgram, untilReady, type Program } from '../harness/processes.ts'
@@ -136,7 +136,7 @@ async function pushAll(
     ...{ url: api.url, headers: api.headers, body, queues, connections: CONNECTIONS_PER_API },
     ...{ count: Math.min(each, count - i * each), perSecond: null, dueInMs: 0 },
   }))
-  await Promise.all(plans.map((plan) => runPushPlan(plan, DONE_WITHIN_MS)))
+  await Promise.all(plans.map((plan) => pushUntilAccepted(plan, DONE_WITHIN_MS)))
 }
 
 async function startLimitTarget(

@@ -90,10 +90,11 @@ export class RedisNode {
     await this.client.slowlog('RESET')
   }
 
-  /** Of the longest command since the counts were reset, ms; 0 = none took a millisecond. */
-  async longestCommandMs(): Promise<number> {
+  /** The longest command since the counts were reset; 0 ms = none took a millisecond. */
+  async longestCommand(): Promise<{ ms: number; command: string }> {
     const slow = (await this.client.slowlog('GET', SLOW_KEPT)) as Array<[number, number, number, string[]]>
-    return slow.reduce((most, [, , micros]) => Math.max(most, micros), 0) / 1000
+    const [, , micros = 0, words = []] = slow.toSorted((a, b) => b[2] - a[2])[0] ?? []
+    return { ms: micros / 1000, command: words.slice(0, 5).join(' ') }
   }
 
   /** Ends as Kubernetes ends a pod, and starts on the same data. Resolves when the process has started, not loaded. */

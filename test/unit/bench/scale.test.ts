@@ -19,6 +19,9 @@ test('counts the most calls that were open at once for one path', () => {
   calls.begin('/b')
   calls.begin('/a')
   expect(calls.state()).toEqual({ ended: 1, most: 3, full: 1 })
+  for (const path of ['/a', '/a', '/a']) calls.end(path)
+  calls.begin('/a')
+  expect(calls.state()).toEqual({ ended: 4, most: 3, full: 1 })
 })
 
 test('a scenario that is measured again replaces its earlier results alone', () => {
