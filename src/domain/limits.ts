@@ -129,7 +129,9 @@ export const FAILED_CALLS_PER_QUEUE_MAX = 1_000
 export const SUCCESSFUL_CALLS_PER_QUEUE_MAX = 100
 export const CALL_RECORD_DAYS = 3
 export const CALL_RECORDS_BYTES_MAX = 256 * 1024 * 1024
+/** By one executor, of each queue and of all. */
 export const SUCCESSFUL_CALL_RECORDS_PER_SECOND = 20
+export const SUCCESSFUL_CALL_RECORDS_OF_ALL_PER_SECOND = 200
 
 // Default quotas of a team. They protect a Redis of 1 GiB and an etcd of 2 GiB from one team; its share of bytes depends
 // on the free memory.

@@ -1,20 +1,33 @@
-import { SUCCESSFUL_CALL_RECORDS_PER_SECOND } from '../../domain/limits.ts'
+import {
+  SUCCESSFUL_CALL_RECORDS_OF_ALL_PER_SECOND,
+  SUCCESSFUL_CALL_RECORDS_PER_SECOND,
+} from '../../domain/limits.ts'
 import type { Clock } from '../../ports/runtime.ts'
 
 const SECOND_MS = 1000
+/** What is left then is for queues without a record in this second, so that a few busy ones do not take it all. */
+const REPEATED_MAX = SUCCESSFUL_CALL_RECORDS_OF_ALL_PER_SECOND / 2
 
-/** Decides whether a successful call is recorded: only the first few of each queue in a second are. */
+/**
+ * Decides whether a successful call is recorded: only the first few of each queue in a second are, and only so many of
+ * all. A record costs more than the rest of a job's end, so many queues of few jobs each would double what a job costs,
+ * and use up the room for records within minutes.
+ */
 export function createCallSampler(clock: Clock): (queue: string) => boolean {
   let second = 0
+  let kept = 0
   const counts = new Map<string, number>()
   return (queue) => {
     const now = Math.floor(clock.monotonicMs() / SECOND_MS)
     if (now !== second) {
       second = now
+      kept = 0
       counts.clear()
     }
     const count = counts.get(queue) ?? 0
-    if (count >= SUCCESSFUL_CALL_RECORDS_PER_SECOND) return false
+    const ofAll = count === 0 ? SUCCESSFUL_CALL_RECORDS_OF_ALL_PER_SECOND : REPEATED_MAX
+    if (count >= SUCCESSFUL_CALL_RECORDS_PER_SECOND || kept >= ofAll) return false
+    kept += 1
     counts.set(queue, count + 1)
     return true
   }

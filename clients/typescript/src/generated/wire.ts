@@ -540,7 +540,7 @@ export interface Job {
    */
   calls: Call[]
   /**
-   * Exchanges of this job without a record. An executor keeps the first 20 successes a second of each queue; records expire after 3 days, or earlier when their space is needed.
+   * Exchanges of this job without a record. An executor keeps the first 20 successes a second of each queue, and 200 of all queues; records expire after 3 days, or earlier when their space is needed.
    */
   calls_dropped: number
 }
