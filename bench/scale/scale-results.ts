@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Machine } from '../report/results.ts'
-import { table } from '../report/performance-page.ts'
+import { table } from '../report/markdown.ts'
 import type { Measurement } from './measurement.ts'
 
 const BEGIN = '<!-- scale: begin (written by bench/scale.ts) -->'
