@@ -30,7 +30,7 @@ export function breakdownLines(breakdowns: readonly Breakdown[]): string[] {
     ['a job', ...breakdowns.map(({ perJob, unit }) => costText(perJob, unit))],
   ]
   return [
-    'Two full runs with inspectors (`make bench ONLY=profile`): shares of what the main thread does, without its idle time, and of what it allocates; beside each, what that makes of the CPU or the bytes of a job. Native code and libraries of Node (buffers, URLs, hashes, compression) count as their caller’s. The profilers cost CPU themselves.',
+    'Two full runs with inspectors (`make bench ONLY=profile`): shares of what the main thread does, without its idle time, and of what it allocates; beside each, what that makes of the CPU or the bytes of a job. Native code and libraries of Node (buffers, URLs, hashes, compression) count as their caller’s. The profilers cost CPU themselves, and a thread that waits for a core while it has work counts as busy.',
     '',
     ...table(['Place', ...breakdowns.map(({ name }) => name)], rows),
   ]
