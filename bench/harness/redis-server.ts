@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { freePort } from './ports.ts'
 import { startProgram, untilReady } from './processes.ts'
-import { sleep } from './waiting.ts'
+import { sleep, waitUntil } from './waiting.ts'
 
 /** The same for every contender. No snapshots: a fork in the middle of a run would be luck. */
 export const REDIS_SETTINGS = [
@@ -27,13 +27,16 @@ export interface RedisServer {
   stop(): Promise<void>
 }
 
-export async function startRedisServer(folder: string): Promise<RedisServer> {
+export async function startRedisServer(
+  folder: string,
+  settings: readonly string[] = [],
+): Promise<RedisServer> {
   const port = await freePort()
   const data = mkdtempSync(join(folder, 'redis-'))
   const program = startProgram({
     name: 'redis',
     command: 'redis-server',
-    args: ['--port', String(port), '--dir', data, ...REDIS_SETTINGS],
+    args: ['--port', String(port), '--dir', data, ...REDIS_SETTINGS, ...settings],
     folder,
   })
   const client = new Redis(port, '127.0.0.1', { lazyConnect: true, protocol: 2, retryStrategy: () => 20 })
@@ -63,6 +66,26 @@ export async function startRedisServer(folder: string): Promise<RedisServer> {
       await program.stop()
       rmSync(data, { recursive: true, force: true })
     },
+  }
+}
+
+const SLOTS = 16_384
+
+/** Makes servers that know of no other the primaries of one Cluster, each with an equal part of the slots. */
+export async function joinCluster(servers: readonly RedisServer[]): Promise<void> {
+  const [first] = servers
+  for (const [i, { client, port }] of servers.entries()) {
+    const from = Math.floor((i * SLOTS) / servers.length)
+    const to = Math.floor(((i + 1) * SLOTS) / servers.length) - 1
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', String(from), String(to))
+    const settings: unknown = await client.config('GET', 'cluster-port')
+    const busPort = String((settings as readonly unknown[])[1])
+    if (i > 0) await first?.client.call('CLUSTER', 'MEET', '127.0.0.1', String(port), busPort)
+  }
+  const isWhole = async ({ client }: RedisServer): Promise<boolean> =>
+    String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok')
+  for (const server of servers) {
+    await waitUntil('the Cluster is whole', () => isWhole(server), { withinMs: 20_000 })
   }
 }
 

@@ -12,6 +12,7 @@ import { registerTokenCommands } from './tokens/token-commands.ts'
 import { registerStatisticsCommands } from './statistics/statistics-commands.ts'
 import { addClusterOptions } from './cluster/cluster-options.ts'
 import { registerCompletionCommand } from './completion/completion-command.ts'
+import { registerPlanCommand } from './plan/plan-command.ts'
 import { registerQueueCommands } from './queues/queue-commands.ts'
 import { registerTeamCommands } from './team/team-commands.ts'
 import { type ListenTools, registerListenCommand } from './receiver/listen-command.ts'
@@ -47,6 +48,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   program.commandsGroup('On this machine:')
   registerListenCommand(program, runner, options)
   registerVerifyCommand(program, runner, options.stdin)
+  registerPlanCommand(program, runner)
   registerCompletionCommand(program, runner)
   if (options.bearerOf !== undefined) addClusterOptions(program)
 }
