@@ -171,12 +171,12 @@ export class RedisJobSource implements JobSource {
     const finishId = `${this.#executor}:${this.#finishes}`
     const order = orderByClaim(ends)
     const jobs = order.map((position) => toBatchJob(ends[position] as WorkEnd))
-    const values = await this.#batchValues(jobs)
+    const values = await this.#batchValues(jobs, false)
     return { ends, order, call: FINISH.with({ ...values, finishId }) }
   }
 
-  #batchValues(jobs: readonly BatchJob[]) {
-    const around = { executor: this.#executor, jobs, windows: this.#windows }
+  #batchValues(jobs: readonly BatchJob[], isReap: boolean) {
+    const around = { executor: this.#executor, jobs, windows: this.#windows, isReap }
     return batchValues(this.#engine, this.#keys, around)
   }
 
@@ -197,7 +197,7 @@ export class RedisJobSource implements JobSource {
     let count = 0
     do {
       const page = unknown.slice(count, count + REAP_BATCH_MAX)
-      const values = await this.#batchValues(page)
+      const values = await this.#batchValues(page, true)
       const call = REAP.with({
         ...values,
         ...{ executor: this.#executor, mode, marginMs: 0, lossesMax: LOST_LEASES_MAX },

@@ -73,7 +73,7 @@ async function reapPage(
   }: { executor: string; mode: 'lease' | 'deadline'; held: readonly HeldEntry[]; windows: WindowSource },
 ): Promise<number | 'live'> {
   const jobs = await Promise.all(held.map((entry) => prepareLoss(engine, keys, entry)))
-  const values = await batchValues(engine, keys, { executor, jobs, windows })
+  const values = await batchValues(engine, keys, { executor, jobs, windows, isReap: true })
   const marginMs = mode === 'lease' ? LEASE_MARGIN_MS : HARD_DEADLINE_MS_MAX
   const reply = (await engine.runner.run(
     REAP.with({ ...values, executor, mode, marginMs, lossesMax: LOST_LEASES_MAX }),

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { ClaimedWork, JobSource, JobIntake } from '../../../src/ports/jobs.ts'
+import { REAP } from '../../../src/redis/execute/finish/batch.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
@@ -199,9 +200,12 @@ describe('finish and reap', () => {
     world.faults.torn.set('reap', 1)
     await assert.rejects(source.releaseUnknown(new Set()))
     assert.ok(sent)
-    const job = sent.args.slice(-13)
-    const head = sent.args.slice(0, -14)
-    await world.engine.runner.run({ name: 'reap', keys: sent.keys, args: [...head, 2, ...job, ...job] })
+    // Its three words are the last ones, behind its stretch, no team and no alert.
+    const job = sent.args.slice(-3)
+    const args = [...sent.args, ...job]
+    args[REAP.shape.args.indexOf('places')] = '1 2;'
+    args[sent.args.length - 6] = 2
+    await world.engine.runner.run({ name: 'reap', keys: sent.keys, args })
     assert.equal(await redis.client.llen(queueKeys().ready), 1)
     await assertClean(world)
   })

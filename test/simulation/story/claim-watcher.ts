@@ -153,28 +153,27 @@ function slotKeysOf(keys: readonly string[]): string[] {
   return keys.filter((key) => /:a:\d+$/.test(key))
 }
 
+/** Id, record and facts. */
+const WORDS_PER_JOB = 3
+
 /** The jobs that a `reap` names, in its order. */
 function reapedJobs(
   args: readonly string[],
 ): ReadonlyArray<{ readonly id: string; readonly localId: string }> {
-  const { jobs, ...before } = REAP.shape.rows
-  let at: number = REAP.shape.args.length
-  const queues: string[] = []
-  for (const [group, { args: words }] of Object.entries(before)) {
+  const { rows, args: names } = REAP.shape
+  const localIds: string[] = []
+  let at: number = names.length
+  for (const [group, row] of Object.entries(rows)) {
+    const words: readonly string[] = 'args' in row ? row.args : []
     const count = Number(args[at])
-    if (group === 'stretches') queues.push(...queuesOf(args.slice(at + 1, at + 1 + count * words.length)))
+    if (group === 'plainQueues' || group === 'queues') {
+      for (let i = 0; i < count; i += 1) localIds.push(args[at + 1 + i * words.length] ?? '')
+    }
     at += 1 + count * words.length
   }
-  return queues.map((localId, i) => ({ id: args[at + 1 + i * jobs.args.length] ?? '', localId }))
-}
-
-/** The queue of each job, from the stretches that say it once for several. */
-function queuesOf(flat: readonly string[]): readonly string[] {
-  const names: readonly string[] = REAP.shape.rows.stretches.args
-  const stretches = Array.from({ length: flat.length / names.length }, (_, i) =>
-    flat.slice(i * names.length, (i + 1) * names.length),
+  const places = args[names.indexOf('places')] ?? ''
+  const queues = [...places.matchAll(/(\d+) (\d+);/g)].flatMap(([, position, count]) =>
+    Array.from({ length: Number(count) }, () => localIds[Number(position) - 1] ?? ''),
   )
-  return stretches.flatMap((words) =>
-    Array.from({ length: Number(words[names.indexOf('count')]) }, () => words[names.indexOf('queue')] ?? ''),
-  )
+  return queues.map((localId, i) => ({ id: args[at + i * WORDS_PER_JOB] ?? '', localId }))
 }

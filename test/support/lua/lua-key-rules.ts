@@ -111,6 +111,7 @@ function isKey(script: Script, one: Lua | null, asked: ReadonlySet<string> = new
 }
 
 function isKeyFunction(script: Script, call: Call, asked: ReadonlySet<string>): boolean {
+  if (isNamed(call.of, 'unpack')) return call.args.length === 1 && isKey(script, call.args[0] ?? null, asked)
   const place = placeOf(call.of)
   const body = place === null ? undefined : script.functions.get(place)?.body
   if (body === undefined) return false

@@ -1,7 +1,7 @@
 import type { AlertFacts } from '../../../domain/alerts/alert-message.ts'
 import type { AlertType } from '../../../domain/alerts/alert.ts'
 import type { FailureReason } from '../../../domain/jobs/job.ts'
-import type { END } from '../../layout/fields.ts'
+import { END } from '../../layout/fields.ts'
 
 /** One job of a batch, in the words of the steps. */
 export interface BatchJob {
@@ -55,7 +55,7 @@ export interface EndedRun {
 }
 
 /**
- * Ends in an order in which those of a queue and a claim follow each other, as stretches want it.
+ * Ends in an order in which those of a queue and a claim follow each other, as `jobRows` wants it.
  * @returns the positions that they had
  */
 export function orderByClaim(
@@ -73,31 +73,69 @@ export function orderByClaim(
   return [...byClaim.values()].flat()
 }
 
+interface BatchQueues {
+  /** Local ids of those of whose keys the ends of their jobs need few. */
+  readonly plain: readonly string[]
+  /** The others, with the team whose callbacks they make; '' = none. */
+  readonly full: ReadonlyArray<{ readonly localId: string; readonly callbackTeam: string }>
+}
+
+/** The queues of the jobs. @param needsAll where the step may end a job otherwise than it is told */
+export function queuesOf(jobs: readonly BatchJob[], needsAll: boolean): BatchQueues {
+  const needs = new Map<string, { isPlain: boolean; callbackTeam: string }>()
+  for (const job of jobs) {
+    const isPlain = !needsAll && leavesOnlySummary(job)
+    const known = needs.get(job.queue)
+    if (known === undefined) needs.set(job.queue, { isPlain, callbackTeam: job.callbackTeam })
+    else {
+      known.isPlain &&= isPlain
+      if (known.callbackTeam === '') known.callbackTeam = job.callbackTeam
+    }
+  }
+  const plain: string[] = []
+  const full: Array<{ localId: string; callbackTeam: string }> = []
+  for (const [localId, { isPlain, callbackTeam }] of needs) {
+    if (isPlain) plain.push(localId)
+    else full.push({ localId, callbackTeam })
+  }
+  return { plain, full }
+}
+
+function leavesOnlySummary({ kind, isLarge, call, callback }: BatchJob): boolean {
+  return (kind === END.success || kind === END.failed) && !isLarge && call === '' && callback === ''
+}
+
 /**
- * Jobs that follow each other with the same queue, token, kind and settings are a stretch, which says that once. What is
- * left of most jobs are three words: in a batch they are most of what is sent.
+ * Jobs that follow each other with the same token, kind and settings are a stretch, which says that once, and those that
+ * follow each other in a queue are a place of it. What is left of most jobs are three words: in a batch they are most of
+ * what is sent.
+ * @param queues local ids, in the order in which the step reads them
  */
-export function jobRows(jobs: readonly BatchJob[]) {
+export function jobRows(jobs: readonly BatchJob[], queues: readonly string[]) {
+  const positions = new Map(queues.map((localId, i) => [localId, i + 1]))
   const stretches: Array<ReturnType<typeof stretchOf>> = []
+  const places: Array<{ readonly queue: string; count: number }> = []
   for (const job of jobs) {
     const last = stretches.at(-1)
     if (last !== undefined && isOf(last, job)) last.count += 1
     else stretches.push(stretchOf(job))
+    const place = places.at(-1)
+    if (place?.queue === job.queue) place.count += 1
+    else places.push({ queue: job.queue, count: 1 })
   }
-  return { stretches, jobs: jobs.map((job) => ({ id: job.id, record: job.record, facts: factsOf(job) })) }
+  return {
+    stretches,
+    places: places.map(({ queue, count }) => `${positions.get(queue)} ${count};`).join(''),
+    jobs: jobs.flatMap((job) => [job.id, job.record, factsOf(job)]),
+  }
 }
 
-function stretchOf({ queue, token, kind, settingsHash }: BatchJob) {
-  return { queue, token, kind, settingsHash, count: 1 }
+function stretchOf({ token, kind, settingsHash }: BatchJob) {
+  return { token, kind, settingsHash, count: 1 }
 }
 
 function isOf(stretch: ReturnType<typeof stretchOf>, job: BatchJob): boolean {
-  return (
-    stretch.token === job.token &&
-    stretch.queue === job.queue &&
-    stretch.kind === job.kind &&
-    stretch.settingsHash === job.settingsHash
-  )
+  return stretch.token === job.token && stretch.kind === job.kind && stretch.settingsHash === job.settingsHash
 }
 
 /** As batch.lua reads them: the bytes alone, or all that only some jobs have. */

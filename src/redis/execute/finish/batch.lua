@@ -3,15 +3,20 @@
 --
 -- A job has three words, and what it shares with those around it stands once, in its stretch: batch-job.ts. `facts` of
 -- most jobs are their bytes, or ''; else bytes '|' delay '|' large '|' failure '|' length of the call '|' call callback
+-- ARGV.places: for jobs of one queue that follow each other 'queue count;', queue: its position among the plain queues
+--       and the others after them. Plain queues lack the keys that their jobs do not need.
+-- ARGV.runs: for each run that ends with its job 'position cron record team reason host', and a line break · position: of
+--       the job · record: as it stands among the cron's · team: position among the alert teams · reason, host: of a
+--       failure, else '' and '""'
 
 local minute_rows = ROWS.minutes
 local callback_queues = ROWS.callbackQueues
-local queue_rows = ROWS.queues
-local run_rows = ROWS.runs
+local queue_rows = ROWS.plainQueues
+local full_rows = ROWS.queues
+local run_lists = ROWS.runLists
 local stretch_rows = ROWS.stretches
 local alert_teams = ROWS.alertTeams
 local alert_rows = ROWS.alerts
-local job_count = ROWS.jobs.count
 
 local function read_facts(job, facts)
   local bytes, delay, large, failure, length = string.match(facts, '^(%d*)|(%d+)|(%d)|([^|]*)|(%d+)|')
@@ -22,22 +27,26 @@ local function read_facts(job, facts)
 end
 
 local function read_jobs()
+  for _, queue in ipairs(full_rows) do queue_rows[#queue_rows + 1] = queue end
   local found, at, left, stretch = {}, 0, 0, nil
-  for i = 1, job_count do
-    if left == 0 then
-      at = at + 1
-      stretch = stretch_rows[at]
-      left = tonumber(stretch.count)
+  for place, count in string.gmatch(ARGV.places, '(%d+) (%d+);') do
+    local queue = queue_rows[tonumber(place)]
+    for _ = 1, tonumber(count) do
+      if left == 0 then
+        at = at + 1
+        stretch = stretch_rows[at]
+        left = tonumber(stretch.count)
+      end
+      left = left - 1
+      local id, record, facts = next_arg(), next_arg(), next_arg()
+      local job = {
+        id = id, record = record, position = #found + 1, bytes = tonumber(facts), delay = 0, is_large = false,
+        failure = '', call = '', callback = '', kind = stretch.kind, queue = queue, token = stretch.token,
+        settingsHash = stretch.settingsHash,
+      }
+      if not job.bytes and facts ~= '' then read_facts(job, facts) end
+      found[#found + 1] = job
     end
-    left = left - 1
-    local id, record, facts = next_arg(), next_arg(), next_arg()
-    local job = {
-      id = id, record = record, position = i, bytes = tonumber(facts), delay = 0, is_large = false,
-      failure = '', call = '', callback = '', kind = stretch.kind, queue = stretch.queue, token = stretch.token,
-      settingsHash = stretch.settingsHash,
-    }
-    if not job.bytes and facts ~= '' then read_facts(job, facts) end
-    found[i] = job
   end
   return found
 end
@@ -51,17 +60,23 @@ local function open_batch(now)
   end
   use_ring(KEYS.ring, KEYS.teams)
   local batch = {
-    now = now, minutes = {}, queues = {}, callback_queues = {}, ended_runs = {}, freed = {},
+    now = now, minutes = {}, callback_queues = {}, ended_runs = {}, freed = {},
     settings_released = {}, calls_dropped = 0, woken = 0,
     call_bytes = tonumber(call('HGET', KEYS.shardUsage, SHARD_USAGE.callBytes) or '') or 0,
   }
   batch.call_bytes_before = batch.call_bytes
   for _, row in ipairs(minute_rows) do batch.minutes[tonumber(row.minute)] = row.bucket end
   for _, queue in ipairs(callback_queues) do batch.callback_queues[queue.localId] = queue end
-  -- By their places: an id may stand twice in a batch, once stale.
-  for _, run in ipairs(run_rows) do
-    run.team = alert_teams[tonumber(run.teamPosition)]
-    job_rows[tonumber(run.position)].run = run
+  -- By their positions: an id may stand twice in a batch, once stale.
+  local lists = 0
+  for position, cron, record, tick, team, reason, host in
+    string.gmatch(ARGV.runs, '(%d+) (%d+) (%a|(%d+)|%d+) (%d+) (%S*) (%S*)\n')
+  do
+    lists = lists + 1
+    job_rows[tonumber(position)].run = {
+      cronId = cron, record = record, tick = tick, team = alert_teams[tonumber(team)], reason = reason, host = host,
+      cronRecords = run_lists[lists].cronRecords,
+    }
   end
   for _, alert in ipairs(alert_rows) do
     local job = job_rows[tonumber(alert.position)]
@@ -77,7 +92,6 @@ local function open_batch(now)
     queue.freed, queue.dropped, queue.ended, queue.ended_summaries, queue.ended_payloads = {}, {}, {}, {}, {}
     queue.end_log = {}
     queue.bytes, queue.jobs = 0, 0
-    batch.queues[queue.localId] = queue
   end
   return batch
 end
@@ -97,7 +111,7 @@ end
 
 -- Answers whether the job was quarantined because its record is damaged.
 local function end_job(batch, job)
-  local queue = batch.queues[job.queue]
+  local queue = job.queue
   -- By index: table.insert takes twice as long, and this is done for each job.
   batch.freed[#batch.freed + 1] = job.id
   if job.kind == END.freed then return end

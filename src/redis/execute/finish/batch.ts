@@ -6,7 +6,7 @@ import { encodeAlertFacts } from '../../layout/alert-record.ts'
 import { callbackQueueOf, queueIdOf, type ShardKeys } from '../../layout/keys.ts'
 import { step } from '../../client/step.ts'
 import { END } from '../../layout/fields.ts'
-import { jobRows, type BatchJob, type EndedRun } from './batch-job.ts'
+import { jobRows, queuesOf, type BatchJob, type EndedRun } from './batch-job.ts'
 
 /** What `finish` and `reap` are both sent about queues and jobs. */
 const BATCH = {
@@ -17,13 +17,18 @@ const BATCH = {
   ],
   args: [
     ...(['shards', 'finishedMs', 'failedCallsMax', 'successfulCallsMax', 'callBytesMax'] as const),
-    ...(['trimHiddenAbove', 'buckets'] as const),
+    ...(['trimHiddenAbove', 'buckets', 'places', 'runs'] as const),
   ],
   rows: {
     minutes: { keys: ['bucket'], args: ['minute'] },
     callbackQueues: {
       queueKeys: ['meta', 'ready', 'records', 'inFlight'],
       args: ['team', 'teamNumber', 'localId'],
+    },
+    /** Queues whose jobs only end as success or failure, and leave nothing but that. A key costs more than it is long. */
+    plainQueues: {
+      queueKeys: ['meta', 'ready', 'records', 'inFlight', 'history', 'summaries'],
+      args: ['localId'],
     },
     queues: {
       queueKeys: [
@@ -33,17 +38,15 @@ const BATCH = {
       ],
       args: ['localId', 'callbackQueue'],
     },
-    runs: {
-      keys: ['cronRecords'],
-      args: ['position', 'cronId', 'record', 'tick', 'reason', 'host', 'teamPosition'],
-    },
-    stretches: { args: ['queue', 'token', 'kind', 'settingsHash', 'count'] },
+    runLists: { keys: ['cronRecords'] },
+    stretches: { args: ['token', 'kind', 'settingsHash', 'count'] },
     alertTeams: { ...ALERT_TEAM, args: [...ALERT_TEAM.args, 'cronMutes'] },
     alerts: {
       args: ['position', 'teamPosition', 'type', 'reason', 'queueId', 'suppressedBy', 'facts'],
     },
-    jobs: { args: ['id', 'record', 'facts'] },
   },
+  /** Id, record and facts of each. */
+  rest: 'jobs',
 } as const
 
 export const FINISH = step('finish', import.meta.url, {
@@ -65,20 +68,23 @@ export function minutesAround(dueMs: number): number[] {
   return first === last ? [first] : [first, last]
 }
 
+interface BatchSent {
+  readonly executor: string
+  readonly jobs: readonly BatchJob[]
+  readonly windows: WindowSource
+  /** The step may end each of these jobs in another way. */
+  readonly isReap?: boolean
+}
+
 /** What a call of `finish` or `reap` says about its jobs. */
 export async function batchValues(
   engine: Engine,
   keys: ShardKeys,
-  { executor, jobs, windows }: { executor: string; jobs: readonly BatchJob[]; windows: WindowSource },
+  { executor, jobs, windows, isReap = false }: BatchSent,
 ) {
   const { retention } = engine
   const callbacks = await callbackQueues(engine, keys, jobs)
-  const queues = new Map<string, { localId: string; callbackQueue: string }>()
-  for (const { queue: localId, callbackTeam } of jobs) {
-    const known = queues.get(localId)
-    if (known !== undefined && (callbackTeam === '' || known.callbackQueue !== '')) continue
-    queues.set(localId, { localId, callbackQueue: callbacks.get(callbackTeam)?.localId ?? '' })
-  }
+  const { plain, full } = queuesOf(jobs, isReap)
   const nowMs = engine.runner.redisNowMs(keys.shard)
   const minutes = retryMinutes(jobs, nowMs)
   return {
@@ -94,8 +100,12 @@ export async function batchValues(
     buckets: jobs.map((job) => job.buckets).join(''),
     minutes: minutes.map((minute) => ({ minute, bucket: keys.minuteBucket(minute) })),
     callbackQueues: [...callbacks.values()],
-    queues: [...queues.values()],
-    ...jobRows(jobs),
+    plainQueues: plain,
+    queues: full.map(({ localId, callbackTeam }) => ({
+      localId,
+      callbackQueue: callbacks.get(callbackTeam)?.localId ?? '',
+    })),
+    ...jobRows(jobs, [...plain, ...full.map(({ localId }) => localId)]),
     ...alertValues(jobs, { keys, shards: engine.shards.length, windows, nowMs }),
   }
 }
@@ -117,10 +127,14 @@ function alertValues(
     mutes.set(team, known)
     return known
   }
-  const runs: RunRow[] = []
+  const runLists: Array<{ readonly cronRecords: string }> = []
+  let runs = ''
   const alerts: AlertRow[] = []
   jobs.forEach(({ queue, run, alerts: raised }, i) => {
-    if (run !== null) runs.push(runRow(keys, i + 1, run, muteOf(run.team).position))
+    if (run !== null) {
+      runs += runText(i + 1, run, muteOf(run.team).position)
+      runLists.push({ cronRecords: keys.cronRecords(String(run.cronId)) })
+    }
     if (raised === null) return
     const { position: teamPosition, muted } = muteOf(raised.team)
     const suppressedBy = muted?.all ?? muted?.queues.get(raised.queueName) ?? ''
@@ -141,18 +155,15 @@ function alertValues(
     ...alertTeam(keys, team, shards),
     cronMutes: cronMutes(muted),
   }))
-  return { runs, alertTeams, alerts }
+  return { runs, runLists, alertTeams, alerts }
 }
 
-type RunRow = ReturnType<typeof runRow>
 type AlertRow = Readonly<Record<(typeof BATCH.rows.alerts.args)[number], string | number>>
 
-function runRow(keys: ShardKeys, position: number, run: EndedRun, teamPosition: number) {
-  const { cronId, record, tickMs: tick, failureReason, host } = run
-  const cronRecords = keys.cronRecords(String(cronId))
-  const reason = failureReason ?? ''
-  // A part of a JSON array: a host may hold a quotation mark.
-  return { position, cronId, record, tick, reason, host: JSON.stringify(host), teamPosition, cronRecords }
+/** All runs are one text: an argument costs more than its bytes. */
+function runText(position: number, { cronId, record, failureReason, host }: EndedRun, team: number): string {
+  // A part of a JSON array: a host may hold a quotation mark, but no blank.
+  return `${position} ${cronId} ${record} ${team} ${failureReason ?? ''} ${JSON.stringify(host)}\n`
 }
 
 /** As runs.lua reads it. */

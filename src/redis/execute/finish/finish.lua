@@ -33,7 +33,7 @@ for i, job in ipairs(job_rows) do ids[i] = job.id end
 local holders = call('HMGET', KEYS.heldJobs, unpack(ids))
 local jobs, codes, seen = {}, {}, {}
 for i, job in ipairs(job_rows) do
-  local queue = batch.queues[job.queue]
+  local queue = job.queue
   -- The jobs of a batch were most often claimed together.
   if queue.token ~= job.token then queue.token, queue.holder = job.token, queue.localId .. '|' .. job.token end
   local is_held = holders[i] == queue.holder and not seen[job.id]

@@ -45,7 +45,7 @@ local batch = open_batch(now)
 if not batch then return { 'moved' } end
 
 local function judge(job)
-  local queue = batch.queues[job.queue]
+  local queue = job.queue
   local holder = call('HGET', KEYS.heldJobs, job.id)
   local is_damaged = holder == job.token
   if holder ~= queue.localId .. '|' .. job.token and not is_damaged then return 's' end
@@ -81,7 +81,7 @@ for i, job in ipairs(job_rows) do
 end
 
 for _, job in ipairs(jobs) do
-  if job.body then call('HSET', batch.queues[job.queue].records, job.id, job.body) end
+  if job.body then call('HSET', job.queue.records, job.id, job.body) end
   end_job(batch, job)
 end
 local grown, raised = close_batch(batch)

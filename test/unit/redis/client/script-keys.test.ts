@@ -45,6 +45,7 @@ describe('a key is found that is', () => {
     ['a field', "local queue = { q = 'q:1' }\ncall('HGET', queue.q, 'n')"],
     ['a field set later', "local queue = { q = KEYS[1] }\nqueue.q = ARGV[1]\ncall('HGET', queue.q, 'n')"],
     ['an entry of a table', "local keys = {}\nkeys[1] = ARGV[1]\ncall('HGET', keys[1], 'n')"],
+    ['one of an unpacked list', "local keys = { KEYS[1] }\nkeys[2] = ARGV[1]\ncall('DEL', unpack(keys))"],
     ['put into a table', "local keys = {}\ntable.insert(keys, ARGV[1])\ncall('HGET', keys[1], 'n')"],
     ['one of a list', "for _, key in ipairs({ KEYS[1], 'x' }) do call('DEL', key) end"],
     ['a later one', "call('UNLINK', KEYS[1], 'x')"],

@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest'
-import { jobRows, orderByClaim, type BatchJob } from '../../../../../src/redis/execute/finish/batch-job.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  jobRows,
+  orderByClaim,
+  queuesOf,
+  type BatchJob,
+} from '../../../../../src/redis/execute/finish/batch-job.ts'
 import { blankBatchJob } from '../../../../../src/redis/execute/finish/work-end.ts'
 
 const PLACE = { queue: '7', settingsHash: 'h', isLarge: false }
@@ -8,7 +13,7 @@ function jobOf(id: number, fields: Partial<BatchJob> = {}): BatchJob {
   return { ...blankBatchJob(id, '5', PLACE), kind: 's', ...fields }
 }
 
-test('what jobs beside each other share stands once', () => {
+test('what jobs beside each other share stands once, whatever their queues', () => {
   const jobs = [
     jobOf(1),
     jobOf(2),
@@ -16,24 +21,52 @@ test('what jobs beside each other share stands once', () => {
     jobOf(4, { token: '6' }),
     jobOf(5, { token: '6' }),
   ]
-  const shared = { queue: '7', token: '5', kind: 's', settingsHash: 'h' }
-  expect(jobRows(jobs).stretches).toEqual([
-    { ...shared, count: 2 },
-    { ...shared, queue: '8', count: 1 },
+  const rows = jobRows(jobs, ['8', '7'])
+  const shared = { token: '5', kind: 's', settingsHash: 'h' }
+  expect(rows.stretches).toEqual([
+    { ...shared, count: 3 },
     { ...shared, token: '6', count: 2 },
   ])
+  expect(rows.places).toBe('2 2;1 1;2 2;')
 })
 
 test.each<Partial<BatchJob>>([{ kind: 'f' }, { settingsHash: 'other' }])('%j begins a stretch', (fields) => {
-  expect(jobRows([jobOf(1), jobOf(2, fields)]).stretches).toHaveLength(2)
+  expect(jobRows([jobOf(1), jobOf(2, fields)], ['7']).stretches).toHaveLength(2)
 })
 
 test('a job that is like most has its bytes alone as facts', () => {
-  const rows = jobRows([jobOf(1, { bytes: 90, record: 'r' }), jobOf(2)])
-  expect(rows.jobs).toEqual([
-    { id: 1, record: 'r', facts: 90 },
-    { id: 2, record: '', facts: '' },
-  ])
+  const rows = jobRows([jobOf(1, { bytes: 90, record: 'r' }), jobOf(2)], ['7'])
+  expect(rows.jobs).toEqual([1, 'r', 90, 2, '', ''])
+})
+
+describe('a queue is plain', () => {
+  test('whose jobs leave nothing but their summaries', () => {
+    const jobs = [jobOf(1), jobOf(2, { queue: '8', kind: 'f', failure: 'timeout' }), jobOf(3)]
+    expect(queuesOf(jobs, false)).toEqual({ plain: ['7', '8'], full: [] })
+  })
+
+  test.each<Partial<BatchJob>>([
+    { kind: 'r' },
+    { kind: 'd' },
+    { kind: 'x' },
+    { kind: 'g' },
+    { kind: 'c' },
+    { isLarge: true },
+    { call: '{}' },
+    { callback: 'c' },
+  ])('but not with a job of %j among them', (fields) => {
+    const jobs = [jobOf(1), jobOf(2, fields), jobOf(3), jobOf(4, { queue: '8' })]
+    expect(queuesOf(jobs, false)).toEqual({ plain: ['8'], full: [{ localId: '7', callbackTeam: '' }] })
+  })
+
+  test('but not where the step decides how jobs end', () => {
+    expect(queuesOf([jobOf(1)], true).plain).toEqual([])
+  })
+})
+
+test('a queue has the team of the first job that makes a callback', () => {
+  const jobs = [jobOf(1), jobOf(2, { callback: 'c', callbackTeam: 'shop' }), jobOf(3)]
+  expect(queuesOf(jobs, false).full).toEqual([{ localId: '7', callbackTeam: 'shop' }])
 })
 
 test.each<[Partial<BatchJob>, string]>([
@@ -43,7 +76,7 @@ test.each<[Partial<BatchJob>, string]>([
   [{ call: 'a|ü' }, '|0|0||4|a|ü'],
   [{ call: '{}', callback: 'c|d' }, '|0|0||2|{}c|d'],
 ])('%j makes them %j', (fields, facts) => {
-  expect(jobRows([jobOf(1, fields)]).jobs[0]?.facts).toBe(facts)
+  expect(jobRows([jobOf(1, fields)], ['7']).jobs[2]).toBe(facts)
 })
 
 test('ends of a queue and a claim are put together, each kept in order', () => {
