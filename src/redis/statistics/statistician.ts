@@ -9,10 +9,12 @@ import { settleMinutes } from './settler.ts'
 
 /** Pages of the log that one call folds; the next call goes on. */
 const PAGES_MAX = 50
+/** Most crons tick at a full minute: queues are counted when those runs are written and claimed. */
+const COUNTED_AFTER_MS = 15_000
 
 /**
  * Answers what keeps the statistics of a shard. Every executor calls it every few seconds: all fold the log, and one of
- * them counts the queues of each minute and settles what is over. What an executor that dies has not done,
+ * them counts the queues of each minute, from its second 15 on, and settles what is over. What an executor that dies has not done,
  * the next does.
  */
 export function createStatistician(engine: Engine, keys: ShardKeys): () => Promise<void> {
@@ -23,7 +25,8 @@ export function createStatistician(engine: Engine, keys: ShardKeys): () => Promi
     for (let page = 0; page < PAGES_MAX; page += 1) {
       if ((await foldPage(engine, keys)) !== 'more') break
     }
-    const minute = Math.floor(engine.runner.redisNowMs(keys.shard) / MINUTE_MS)
+    const nowMs = engine.runner.redisNowMs(keys.shard)
+    const minute = Math.floor((nowMs - COUNTED_AFTER_MS) / MINUTE_MS)
     if (minute === doneMinute) return
     const sampled = await engine.runner.read((redis) => redis.hget(keys.statistics, STATISTICS.sampledMinute))
     // Clocks that differ a little do not make it due twice; one that was set back does.
@@ -32,6 +35,6 @@ export function createStatistician(engine: Engine, keys: ShardKeys): () => Promi
     if (isDue && !(await takeTurn())) return
     if (isDue && !(await sampleQueues(engine, keys, minute))) return
     doneMinute = minute
-    if (isDue) await settleMinutes(engine, keys, minute)
+    if (isDue) await settleMinutes(engine, keys, Math.floor(nowMs / MINUTE_MS))
   }
 }

@@ -80,6 +80,20 @@ describe('what statistics count', () => {
     await assertClean(world)
   })
 
+  test('of a minute from its second 15 on, when the runs of its crons are under way', async () => {
+    await pushAll(world.newIntake(), 3)
+    const keep = createStatistician(world.engine, keys())
+    const minute = Math.floor(world.clock.wallMs / 60_000) + 1
+    const countedAt = async (unixMs: number) => {
+      world.clock.advance(unixMs - world.clock.wallMs)
+      world.engine.runner.noteRedisTime(0, unixMs)
+      await keep()
+      return Number(await redis.client.hget(keys().statistics, STATISTICS.sampledMinute))
+    }
+    assert.equal(await countedAt(minute * 60_000 + 14_999), minute - 1)
+    assert.equal(await countedAt(minute * 60_000 + 15_000), minute)
+  })
+
   describe.each([
     ['others change the tallies all the time', false],
     ['the executor dies', true],
