@@ -7,6 +7,7 @@ import type { Runtime } from '../ports/runtime.ts'
 import type { OwnSecretsSource } from '../ports/access/own-secrets.ts'
 import type { TeamSettingsSource } from '../ports/settings.ts'
 import { NO_WINDOWS, type WindowSource } from '../ports/windows.ts'
+import { ClaimPause } from './crons/claim-pause.ts'
 import { createCallRunner } from './calls/call-runner.ts'
 import { createCallSampler } from './calls/call-sampler.ts'
 import { ShardWorker, type ShardPorts } from './shard/shard-worker.ts'
@@ -85,6 +86,7 @@ export class Executor {
       onLocalFault: () => this.#pauseClaims(),
     })
     this.#suspension = new SuspendDetector(clock, () => this.#confirmLeases())
+    const claimPause = new ClaimPause(this.#scheduler, clock)
     this.#workers = new Map(
       options.shards.map((ports) => [
         ports.shard,
@@ -95,6 +97,7 @@ export class Executor {
           windows: options.windows ?? NO_WINDOWS,
           runCall,
           redisNowMs: () => options.redisNowMs(ports.shard),
+          pauseClaims: () => claimPause.begin(),
           onLeaseMade: () => this.#noteLease(),
           onLeaseLost: (isEarly) => {
             this.#holdsAll = false
@@ -149,8 +152,10 @@ export class Executor {
   }
 
   #pauseClaims(): void {
-    this.#scheduler.pause()
+    this.#scheduler.pause('local_fault')
     this.#cancelResume()
-    this.#cancelResume = this.#options.clock.after(LOCAL_FAULT_PAUSE_MS, () => this.#scheduler.resume())
+    this.#cancelResume = this.#options.clock.after(LOCAL_FAULT_PAUSE_MS, () =>
+      this.#scheduler.resume('local_fault'),
+    )
   }
 }

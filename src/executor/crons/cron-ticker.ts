@@ -13,6 +13,8 @@ export interface CronTickerOptions extends Runtime {
   readonly windows: WindowSource
   /** 0–1; leads executors to different crons. */
   random(): number
+  /** Claims wait, within bounds; answers what ends that. */
+  pauseClaims(): () => void
   /** Runs were made and are ready. */
   onWork(): void
 }
@@ -28,6 +30,8 @@ const AHEAD_MS = 5_000
 /** Ticks this close together share a step, which is sent when the last of them is due. */
 const STEP_SPAN_MS = 20
 const STEPS_AT_ONCE = 2
+/** More ticks than this that are due at once make claims wait: fewer are written before a claim could delay them. */
+const UNPAUSED_TICKS_MAX = 2 * TICK_BATCH_MAX
 /** Redis counts as having memory after this long without a refusal: when nearly full, it refuses only some steps. */
 const FULL_MS = 10_000
 
@@ -107,7 +111,7 @@ export class CronTicker extends PollLoop {
     const { source } = this.#options
     const steps = this.#takeDue()
     if (steps.length > 0) {
-      await this.#send(steps)
+      await this.#sendBeforeClaims(steps)
       return 0
     }
     const nextDueMs = await source.nextDueMs()
@@ -138,6 +142,17 @@ export class CronTicker extends PollLoop {
     const due = this.#prepared.splice(0, first === -1 ? this.#prepared.length : first)
     const from = due.length > 1 ? Math.floor(this.#options.random() * due.length) : 0
     return [...due.slice(from), ...due.slice(0, from)]
+  }
+
+  async #sendBeforeClaims(steps: readonly PreparedStep[]): Promise<void> {
+    const due = steps.reduce((sum, { ticks }) => sum + ticks.crons, 0)
+    if (due <= UNPAUSED_TICKS_MAX) return this.#send(steps)
+    const resumeClaims = this.#options.pauseClaims()
+    try {
+      await this.#send(steps)
+    } finally {
+      resumeClaims()
+    }
   }
 
   /**

@@ -24,6 +24,8 @@ export interface ShardWorkerOptions extends Omit<ExecutorSessionOptions, 'source
   readonly windows: WindowSource
   redisNowMs(): number
   onLeaseMade(): void
+  /** Claims of this executor wait, within bounds; answers what ends that. */
+  pauseClaims(): () => void
 }
 
 const REJOIN_MS_MIN = 500
@@ -62,7 +64,12 @@ export class ShardWorker {
     })
     this.#loops = [
       this.#promoter,
-      new CronTicker({ ...shared, source: ports.crons, windows: options.windows }),
+      new CronTicker({
+        ...shared,
+        source: ports.crons,
+        windows: options.windows,
+        pauseClaims: () => options.pauseClaims(),
+      }),
       new Reaper(shared),
     ]
   }

@@ -18,6 +18,9 @@ export interface SlotSchedulerOptions {
   readonly quotas: CallQuotas
 }
 
+/** This machine cannot open connections; many ticks are being written. */
+export type PauseReason = 'local_fault' | 'ticks'
+
 type ClaimedJobs = Pick<Extract<ClaimAnswer, { status: 'claimed' }>, 'work' | 'bytesWanted'>
 
 export const NOTHING_CLAIMED: ClaimedJobs = { work: [], bytesWanted: null }
@@ -49,7 +52,7 @@ export class SlotScheduler {
   #active = 0
   #lastVirtualTime = 0
   #pass = 0
-  #isPaused = false
+  readonly #paused = new Set<PauseReason>()
 
   constructor(options: SlotSchedulerOptions) {
     this.#slots = new CapacityPool(options.slots)
@@ -134,13 +137,13 @@ export class SlotScheduler {
     this.#grantAvailable()
   }
 
-  /** Grants nothing until `resume`. */
-  pause(): void {
-    this.#isPaused = true
+  /** Grants nothing until `resume`, and that of every other reason. */
+  pause(why: PauseReason): void {
+    this.#paused.add(why)
   }
 
-  resume(): void {
-    this.#isPaused = false
+  resume(why: PauseReason): void {
+    this.#paused.delete(why)
     this.#grantAvailable()
   }
 
@@ -196,7 +199,7 @@ export class SlotScheduler {
 
   /** Grants what is available; requesters hear of their grants only after all are made. */
   #grantAvailable(): void {
-    if (this.#isPaused || this.#active === 0 || this.#slots.available === 0) return
+    if (this.#paused.size > 0 || this.#active === 0 || this.#slots.available === 0) return
     this.#pass += 1
     let bytesKept = 0
     const grants: SlotGrant[] = []

@@ -141,6 +141,47 @@ describe('many ticks at one instant', () => {
   })
 })
 
+describe('claims', () => {
+  test('wait until many ticks at one instant are written', async () => {
+    const { clock, shard, ticker, pauses } = setUpTicker()
+    for (let i = 0; i < 401; i += 1) shard.set(i)
+    ticker.start()
+    await clock.advance(MINUTE_MS)
+    expect(pauses).toEqual(['waits after 0', 'goes on after 401'])
+  })
+
+  test('do not wait for a few', async () => {
+    const { clock, shard, ticker, pauses } = setUpTicker()
+    for (let i = 0; i < 400; i += 1) shard.set(i)
+    ticker.start()
+    await clock.advance(MINUTE_MS)
+    expect(shard.ticked).toHaveLength(400)
+    expect(pauses).toEqual([])
+  })
+
+  test('go on when Redis does not take the ticks', async () => {
+    const { clock, shard, ticker, pauses } = setUpTicker()
+    for (let i = 0; i < 1_000; i += 1) shard.set(i)
+    ticker.start()
+    shard.fail(REDIS_AWAY)
+    await clock.advance(MINUTE_MS)
+    expect(pauses).toEqual(['waits after 0', 'goes on after 0'])
+  })
+
+  test('go on when the ticker stops among its steps', async () => {
+    const { clock, shard, ticker, pauses } = setUpTicker()
+    for (let i = 0; i < 1_000; i += 1) shard.set(i)
+    ticker.start()
+    const release = shard.hold()
+    await clock.advance(MINUTE_MS)
+    const stopped = ticker.stop()
+    release()
+    await stopped
+    expect(pauses[1]).toMatch(/^goes on/)
+    expect(shard.ticked.length).toBeLessThan(1_000)
+  })
+})
+
 describe('a cron whose due time changes while upcoming ones are read', () => {
   const YEAR_MS = 366 * 24 * 60 * MINUTE_MS
 

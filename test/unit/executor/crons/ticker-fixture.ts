@@ -143,6 +143,8 @@ export function setUpTicker({
   let aheadMs = 0
   const shard = createFakeShard(() => clock.wallMs() + aheadMs)
   let runnable = 0
+  /** How many ticks had been written when claims were made to wait, and when they went on. */
+  const pauses: string[] = []
   const windows = createFakeWindows()
   const newTicker = (change: Partial<Clock> = {}) =>
     new CronTicker({
@@ -152,6 +154,10 @@ export function setUpTicker({
       logger,
       random,
       onWork: () => (runnable += 1),
+      pauseClaims: () => {
+        pauses.push(`waits after ${shard.ticked.length}`)
+        return () => void pauses.push(`goes on after ${shard.ticked.length}`)
+      },
     })
   return {
     clock,
@@ -162,5 +168,6 @@ export function setUpTicker({
     /** Makes the clock of Redis jump. */
     jump: (ms: number) => (aheadMs += ms),
     runnable: () => runnable,
+    pauses,
   }
 }

@@ -15,9 +15,9 @@ describe('a grant', () => {
   test('counts what other claims may bring as held by the same team', () => {
     const { scheduler, total } = setUpScheduler({ concurrency: 20 })
     const requesters = Array.from({ length: 4 }, (_, shard) => createRequester(shard))
-    scheduler.pause()
+    scheduler.pause('ticks')
     for (const requester of requesters) scheduler.request(requester)
-    scheduler.resume()
+    scheduler.resume('ticks')
     const brought = requesters.reduce((sum, { open }) => sum + mostOf(open, 'a', '1'), 0)
     expect(brought).toBeLessThan(total)
     for (const { open } of requesters)
@@ -88,10 +88,22 @@ describe('a grant', () => {
   test('waits while the scheduler is paused', () => {
     const { scheduler } = setUpScheduler()
     const requester = createRequester(0)
-    scheduler.pause()
+    scheduler.pause('ticks')
     scheduler.request(requester)
     expect(requester.grants).toEqual([])
-    scheduler.resume()
+    scheduler.resume('ticks')
+    expect(requester.grants).toHaveLength(1)
+  })
+
+  test('waits until the last reason to pause is gone', () => {
+    const { scheduler } = setUpScheduler()
+    const requester = createRequester(0)
+    scheduler.pause('ticks')
+    scheduler.pause('local_fault')
+    scheduler.request(requester)
+    scheduler.resume('ticks')
+    expect(requester.grants).toEqual([])
+    scheduler.resume('local_fault')
     expect(requester.grants).toHaveLength(1)
   })
 })
@@ -100,12 +112,12 @@ describe('the order', () => {
   /** Lets all request the only slot, time after time. Answers how often each got it. */
   const compete = (scheduler: SlotScheduler, requesters: readonly TestRequester[], times: number) => {
     const before = requesters.map(({ grants }) => grants.length)
-    scheduler.pause()
+    scheduler.pause('ticks')
     for (let turn = 0; turn < times; turn += 1) {
       for (const requester of requesters) scheduler.request(requester)
       const seen = requesters.map(({ grants }) => grants.length)
-      scheduler.resume()
-      scheduler.pause()
+      scheduler.resume('ticks')
+      scheduler.pause('ticks')
       const chosen = requesters.find(({ grants }, i) => grants.length > (seen[i] ?? 0))
       if (chosen === undefined) throw new Error('nobody was granted the slot')
       const work = jobsOf(`t${chosen.shard}`, 1, { queue: String(chosen.shard) })
