@@ -1,6 +1,7 @@
 import { teamsOf } from '../../support/no-own-secrets.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { Executor } from '../../../src/executor/executor.ts'
+import type { CronSource } from '../../../src/ports/crons.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { ClaimedJob, JobSource } from '../../../src/ports/jobs.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
@@ -22,7 +23,7 @@ import {
 export const CONCURRENCY = 10
 
 /** An executor on fake shards. */
-export function setUpExecutor(shards = 2) {
+export function setUpExecutor(shards = 2, cronsOf: (shard: number) => CronSource = createFakeCrons) {
   const clock = createFakeClock()
   const call = latched<HttpCaller['call']>(() => answered())
   const metrics = createRecordingMetrics()
@@ -44,7 +45,7 @@ export function setUpExecutor(shards = 2) {
         return source
       },
       maintenance,
-      crons: createFakeCrons(shard),
+      crons: cronsOf(shard),
     })),
     hints: {
       onWake: (listener) => {

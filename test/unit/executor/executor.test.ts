@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { LEASE_BEAT_MS, LEASE_MS } from '../../../src/domain/limits.ts'
+import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { FAKE_EPOCH_MS, quiescence } from '../../support/fake-clock.ts'
-import { claimAnswer, claimedJob, cutCall, REDIS_AWAY } from './executor-fixture.ts'
+import { claimAnswer, claimedJob, createFakeCrons, cutCall, REDIS_AWAY } from './executor-fixture.ts'
 import { CONCURRENCY, setUpExecutor } from './executor-world.ts'
 
 describe('begins', () => {
@@ -49,6 +50,32 @@ describe('begins', () => {
     }
     expect(executor.isReady()).toBe(false)
   })
+})
+
+test('many ticks that are being written in one shard keep claims waiting in all, a second at most', async () => {
+  const dueMs = FAKE_EPOCH_MS + 60_000
+  const crons = Array.from({ length: 1_000 }, (_, cronId) => ({
+    ...{ cronId, team: 'a', name: `cron-${cronId}`, version: 1, settings: cronSettings(), bytes: 100 },
+    ...{ expectedMs: dueMs, spreadMs: 0, running: null },
+  }))
+  const world = setUpExecutor(2, (shard) => ({
+    ...createFakeCrons(shard),
+    redisNowMs: () => world.clock.wallMs(),
+    nextDueMs: () => Promise.resolve(shard === 0 ? dueMs : null),
+    upcoming: () => Promise.resolve(crons),
+    // Redis takes them and does not answer.
+    prepare: (decided) =>
+      Promise.resolve([{ crons: decided.length, send: () => new Promise(() => undefined) }]),
+  }))
+  const { clock, start, source, hint } = world
+  await start()
+  await clock.advance(60_000)
+  const claims = source(1).claim.calls.length
+  await hint(1)
+  await clock.advance(999)
+  expect(source(1).claim.calls).toHaveLength(claims)
+  await clock.advance(1)
+  expect(source(1).claim.calls.length).toBeGreaterThan(claims)
 })
 
 describe('a freeze of this process', () => {
