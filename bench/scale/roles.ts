@@ -4,6 +4,8 @@ import { freePort } from '../harness/ports.ts'
 import { startProgram, untilReady, type Program } from '../harness/processes.ts'
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
+/** Twelve of them may start on a machine that does other work. */
+const READY_WITHIN_MS = 120_000
 
 /** The roles of an installation as processes. */
 export class Roles {
@@ -28,7 +30,7 @@ export class Roles {
     const port = await freePort()
     const program = await this.#start('api', { PUNCTUAL_PORT: String(port) })
     const url = `http://127.0.0.1:${port}/api/jobs`
-    await untilReady(program, () => answers(url))
+    await untilReady(program, () => answers(url), READY_WITHIN_MS)
     const headers = {
       Authorization: `Bearer ${this.#env['PUNCTUAL_TOKEN']}`,
       'Content-Type': 'application/json',
@@ -59,7 +61,7 @@ export class Roles {
       env: { ...this.#env, ...env, PUNCTUAL_OPS_PORT: String(opsPort) },
     })
     this.#programs.push(program)
-    await untilReady(program, () => answers(`http://127.0.0.1:${opsPort}/readyz`))
+    await untilReady(program, () => answers(`http://127.0.0.1:${opsPort}/readyz`), READY_WITHIN_MS)
     return program
   }
 }

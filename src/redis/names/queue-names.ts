@@ -10,7 +10,11 @@ export const RESERVE_QUEUE = step('reserve_queue', import.meta.url, {
   args: ['field', 'highestId', 'epoch', 'queuesMax', 'teamQueuesMax'],
 })
 
-const NAMES_CACHED_MAX = 100_000
+/**
+ * Pushes that go to one queue after the other find each in the cache while it has room for twice as many; else each
+ * push is a step of its own before that of its batch.
+ */
+const NAMES_CACHED_MAX = 250_000
 
 /** Finds or makes the local ids of queue names, and caches them. The steps refuse an id that is no longer right. */
 export class QueueNames {
