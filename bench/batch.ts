@@ -6,10 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bullmqAddBulk } from './contenders/bullmq.ts'
-import type { Contender, Stand } from './contenders/contender.ts'
+import { redisOf, type Contender } from './contenders/contender.ts'
 import { punctual } from './contenders/punctual.ts'
 import { killAllPrograms } from './harness/processes.ts'
-import { startRedisServer } from './harness/redis-server.ts'
 import { installPeers, requirePrograms } from './harness/requirements.ts'
 import { runWrk, type HttpLoad } from './harness/wrk.ts'
 
@@ -52,10 +51,9 @@ async function measure(
   contender: Contender,
   loadOf: (load: HttpLoad) => { load: HttpLoad; jobs: number },
 ): Promise<void> {
-  const redis = await startRedisServer(folder)
-  let stand: Stand | null = null
+  const stand = await contender.open(folder)
+  const redis = redisOf(stand)
   try {
-    stand = await contender.open(redis, folder)
     await stand.startIntake()
     const { load, jobs: each } = loadOf(stand.load(TARGET, DELAY_SECONDS))
     await runWrk(load, 1)
@@ -68,7 +66,6 @@ async function measure(
     const [own, ofRedis] = [stand.cpuSeconds() - before.own, (await redis.cpuSeconds()) - before.redis]
     say(`${name}: ${rate} jobs/s; CPU of a job: ${micros(own)} µs, and ${micros(ofRedis)} µs of Redis`)
   } finally {
-    await stand?.close()
-    await redis.stop()
+    await stand.close()
   }
 }

@@ -21,10 +21,10 @@ export interface Sizes {
   readonly concurrency: readonly number[]
   /** Scenarios that do not need the cores for themselves run side by side. */
   readonly isOverlapping: boolean
-  /** Contenders that take part in the first run only, to save time. */
-  readonly oncePeers: readonly string[]
-  /** Peers whose lateness is measured. */
-  readonly latenessPeers: readonly string[]
+  /** Peers that take part; null = all. */
+  readonly peers: readonly string[] | null
+  /** Peers that take part in every run; null = all. The others take part in the first run of a job's life alone, to save time. */
+  readonly repeatedPeers: readonly string[] | null
   /** No further run of a scenario begins after so many seconds since the start, but for its first. */
   readonly untilSeconds: Readonly<Record<TimedScenario, number>>
 }
@@ -47,8 +47,8 @@ const FULL: Sizes = {
   openCalls: 10_000,
   concurrency: [64, 150, 300],
   isOverlapping: false,
-  oncePeers: [],
-  latenessPeers: ['bullmq', 'bullmq_add_bulk', 'quirrel'],
+  peers: null,
+  repeatedPeers: null,
   untilSeconds: { life: 900, limited: 1_400, lateness: 2_000 },
 }
 
@@ -66,8 +66,9 @@ const QUICK: Sizes = {
   idleSeconds: 10,
   concurrency: [150],
   isOverlapping: true,
-  oncePeers: ['bullmq_add_bulk', 'quirrel'],
-  latenessPeers: ['bullmq'],
+  // Those that need nothing but Node and Debian's packages.
+  peers: ['bullmq', 'bullmq_add_bulk', 'quirrel', 'graphile_worker', 'pg_boss'],
+  repeatedPeers: ['bullmq'],
   // The rest takes about 40 s: three minutes even where the machine is busy with other things.
   untilSeconds: { life: 60, limited: 88, lateness: 120 },
 }

@@ -16,7 +16,7 @@ export const FIGURE_KINDS = [
   { name: 'limited_queues_jobs_per_second', unit: 'jobs/s', better: 'higher' },
   { name: 'lateness_p50_ms', unit: 'ms', better: 'lower' },
   { name: 'lateness_p99_ms', unit: 'ms', better: 'lower' },
-  { name: 'redis_cpu_us_per_job', unit: 'µs', better: 'lower' },
+  { name: 'datastore_cpu_us_per_job', unit: 'µs', better: 'lower' },
   { name: 'client_cpu_us_per_job', unit: 'µs', better: 'lower' },
   { name: 'bytes_per_waiting_job', unit: 'B', better: 'lower' },
   { name: 'bytes_per_delayed_job', unit: 'B', better: 'lower' },

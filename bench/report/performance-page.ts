@@ -21,6 +21,10 @@ export function renderMeasured(results: Results, run: RunNotes): string {
     ...figureTable(results.figures),
     '',
     'Median of the runs, with the least and the greatest in brackets. A ratio over 1 means that Punctual is better than the best peer, whichever direction is good.',
+    ...section(
+      'The peers',
+      table(['Peer', 'Set up', 'Lacks beside Punctual', 'Is better at'], peerRows(run)),
+    ),
     ...section('Ceilings', table(['Part alone', 'Per second'], ceilingRows(run))),
     ...section('Settings of this run', table(['Setting', 'Value'], settingRows(run))),
     ...section('Facts of this run', bullets(run.notes)),
@@ -55,6 +59,10 @@ function spreadText(spread: Spread | undefined): string {
 
 function numberText(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 2 })
+}
+
+function peerRows(run: RunNotes): string[][] {
+  return run.peers.map(({ name, setup, lacks, better }) => [name, setup, lacks, better])
 }
 
 function ceilingRows(run: RunNotes): string[][] {

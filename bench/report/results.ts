@@ -25,6 +25,13 @@ export interface RunNotes {
   readonly settings: Readonly<Record<string, string | number>>
   /** Limits of the parts alone, on the same machine at the same time. */
   readonly ceilings: ReadonlyArray<{ readonly name: string; readonly unit: string; readonly value: number }>
+  /** What stands beside the figures of each peer. */
+  readonly peers: ReadonlyArray<{
+    readonly name: string
+    readonly setup: string
+    readonly lacks: string
+    readonly better: string
+  }>
   /** Facts of this run that a figure cannot hold, such as a count of early calls. */
   readonly notes: readonly string[]
   /** What was not measured, and why. */

@@ -1,10 +1,9 @@
 import type { Contender, Stand } from '../contenders/contender.ts'
 import { runPushPlan } from '../harness/load.ts'
 import type { Target } from '../harness/nginx-target.ts'
-import { PUNCTUAL } from '../report/figures.ts'
 import { percentile, spreadOf } from '../report/statistics.ts'
 import { workOptions } from './life.ts'
-import { attempt, runsOf, withStand, type Bench } from './scenario.ts'
+import { attempt, contendersOf, isRepeated, runsOf, withStand, type Bench } from './scenario.ts'
 
 /** Long enough that every push is accepted before its time, even on a busy machine. */
 const LEAD_MS = 2_000
@@ -14,10 +13,9 @@ const SETTLE_WITHIN_MS = 60_000
 
 /** Arrival at the target − due time, at half of the contender's own end-to-end rate in this run. */
 export async function measureLateness(bench: Bench): Promise<void> {
-  const { latenessPeers } = bench.sizes
-  const contenders = bench.contenders.filter(({ name }) => name === PUNCTUAL || latenessPeers.includes(name))
   for (const run of runsOf(bench, 'lateness')) {
-    for (const contender of contenders) {
+    for (const contender of contendersOf(bench, 'lateness')) {
+      if (!isRepeated(bench, contender)) continue
       const rates = bench.measured.valuesOf('end_to_end_jobs_per_second', contender.name)
       if (rates.length === 0) continue
       const perSecond = Math.max(1, Math.floor(spreadOf(rates).median / 2))

@@ -1,9 +1,8 @@
-import { startRedisServer } from '../harness/redis-server.ts'
 import { startTarget, type Target } from '../harness/nginx-target.ts'
 import { BenchError, messageOf } from '../harness/bench-error.ts'
 import { PUNCTUAL, type Measurements } from '../report/figures.ts'
 import type { Sizes, TimedScenario } from '../sizes.ts'
-import type { Contender, Stand } from '../contenders/contender.ts'
+import type { Contender, ScenarioName, Stand } from '../contenders/contender.ts'
 
 const DEFAULT_CONCURRENCY = 150
 
@@ -42,22 +41,27 @@ export async function withStand<T>(
   contender: Contender,
   use: (stand: Stand, target: Target) => Promise<T>,
 ): Promise<T> {
-  const redis = await startRedisServer(bench.folder)
+  const target = await startTarget(bench.folder)
   try {
-    const target = await startTarget(bench.folder)
+    const stand = await contender.open(bench.folder)
     try {
-      const stand = await contender.open(redis, bench.folder)
-      try {
-        return await use(stand, target)
-      } finally {
-        await stand.close()
-      }
+      return await use(stand, target)
     } finally {
-      await target.stop()
+      await stand.close()
     }
   } finally {
-    await redis.stop()
+    await target.stop()
   }
+}
+
+/** Punctual and the peers that are measured in a scenario. */
+export function contendersOf({ contenders }: Bench, scenario: ScenarioName): Contender[] {
+  return contenders.filter(({ scenarios }) => scenarios.includes(scenario))
+}
+
+/** Whether it takes part in every run of this size. */
+export function isRepeated({ sizes }: Bench, { name }: Contender): boolean {
+  return name === PUNCTUAL || (sizes.repeatedPeers?.includes(name) ?? true)
 }
 
 /** A scenario that fails for one contender is named in the results; the others go on. */

@@ -70,7 +70,7 @@ test('the names are those that others read', () => {
     'limited_queues_jobs_per_second',
     'lateness_p50_ms',
     'lateness_p99_ms',
-    'redis_cpu_us_per_job',
+    'datastore_cpu_us_per_job',
     'client_cpu_us_per_job',
     'bytes_per_waiting_job',
     'bytes_per_delayed_job',

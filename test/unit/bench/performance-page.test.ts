@@ -23,6 +23,7 @@ const RUN: RunNotes = {
   runs: 5,
   settings: { 'jobs for memory': 100_000 },
   ceilings: [{ name: 'undici.dispatch', unit: 'calls/s', value: 74_000.4 }],
+  peers: [{ name: 'bullmq', setup: 'on Redis', lacks: 'signed calls', better: 'runs any code' }],
   notes: ['nothing started early'],
   skipped: ['quirrel: no Node it supports'],
 }
