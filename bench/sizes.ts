@@ -33,7 +33,7 @@ export const QUEUE_LIMIT = 4
 
 const FULL: Sizes = {
   label: 'full',
-  runs: 5,
+  runs: 3,
   acceptSeconds: 5,
   endToEndSeconds: 6,
   limitedQueues: 1_000,
@@ -49,7 +49,8 @@ const FULL: Sizes = {
   isOverlapping: false,
   peers: null,
   repeatedPeers: null,
-  untilSeconds: { life: 900, limited: 1_400, lateness: 2_000 },
+  // The last run of lateness and what follows it take about ten minutes: 40 in all.
+  untilSeconds: { life: 1_000, limited: 1_200, lateness: 1_600 },
 }
 
 const QUICK: Sizes = {

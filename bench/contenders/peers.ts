@@ -1,14 +1,19 @@
 import { BenchError, messageOf } from '../harness/bench-error.ts'
 import { findPostgres } from '../harness/postgres-server.ts'
 import { installPeers } from '../harness/requirements.ts'
+import { buildGoPeer, installCelery } from '../harness/toolchains.ts'
+import { asynqBy } from './asynq.ts'
 import { bullmq, bullmqAddBulk } from './bullmq.ts'
+import { celeryBy } from './celery.ts'
 import type { Contender } from './contender.ts'
 import { graphileWorkerOn } from './graphile-worker.ts'
 import { pgBossOn } from './pg-boss.ts'
 import { findQuirrelNode, quirrelOn } from './quirrel.ts'
+import { riverBy } from './river.ts'
 
 /** What several peers need, made sure of once. Each throws BenchError with the reason why it cannot be had. */
 interface Ground {
+  say(text: string): void
   nodePackages(): void
   postgres: typeof findPostgres
 }
@@ -31,6 +36,9 @@ const PEERS: Readonly<Record<string, (ground: Ground) => Contender | Promise<Con
     nodePackages()
     return pgBossOn(await postgres())
   },
+  asynq: ({ say }) => asynqBy(buildGoPeer('asynq', say)),
+  river: async ({ say, postgres }) => riverBy(buildGoPeer('river', say), await postgres()),
+  celery: ({ say }) => celeryBy(installCelery(say)),
 }
 
 export const PEER_NAMES = Object.keys(PEERS)
@@ -59,6 +67,7 @@ function groundOf(say: (text: string) => void): Ground {
   let problem: string | null | undefined
   let postgres: ReturnType<typeof findPostgres> | undefined
   return {
+    say,
     nodePackages: () => {
       problem ??= installPeers(say)
       if (problem !== null) throw new BenchError(problem)

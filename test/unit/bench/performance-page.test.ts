@@ -48,6 +48,11 @@ describe('the measured part', () => {
     )
   })
 
+  test('says beside the figures what a peer lacks and where it is better', () => {
+    expect(text).toMatch(/\| Peer +\| Set up +\| Lacks beside Punctual +\| Is better at +\|/)
+    expect(text).toMatch(/\| bullmq +\| on Redis +\| signed calls +\| runs any code +\|/)
+  })
+
   test('has ceilings, facts, and what is missing', () => {
     expect(text).toContain('| undici.dispatch | 74,000 calls/s |')
     expect(text).toContain('- nothing started early')

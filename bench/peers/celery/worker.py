@@ -1,0 +1,37 @@
+"""Celery's worker: calls over connections that are kept, as many as there are calls at once."""
+
+import os
+
+POOL = os.environ.get("PEER_POOL", "gevent")
+if POOL == "gevent":
+    from gevent import monkey
+
+    monkey.patch_all()
+
+import json
+
+import urllib3
+from celery.signals import worker_ready
+
+from app import OPTIONS, QUEUE, app
+
+CONCURRENCY = OPTIONS["concurrency"]
+http = urllib3.PoolManager(maxsize=CONCURRENCY, retries=False, timeout=300)
+
+
+@app.task(name="call")
+def call(url, payload):
+    answer = http.request("POST", url, body=json.dumps(payload), headers={"Content-Type": "application/json"})
+    if answer.status >= 300:
+        raise RuntimeError(f"The target answered {answer.status}")
+
+
+@worker_ready.connect
+def say_ready(**_):
+    print("READY", flush=True)
+
+
+app.worker_main([
+    "worker", f"--pool={POOL}", f"--concurrency={CONCURRENCY}", f"--queues={QUEUE}", "--loglevel=ERROR",
+    "--without-gossip", "--without-mingle", "--without-heartbeat",
+])
