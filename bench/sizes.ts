@@ -79,6 +79,8 @@ const SMOKE: Sizes = {
   ...QUICK,
   label: 'smoke',
   runs: 1,
+  peers: null,
+  repeatedPeers: null,
   limitedQueues: 20,
   limitedJobs: 1_000,
   latenessSeconds: 1,

@@ -15,7 +15,7 @@ export function celeryBy(python: string): Contender {
     scenarios: ['lateness'],
     comparison: {
       setup:
-        'Celery 5.7 (Python), Redis; uvicorn with uvloop before it, one message a request, for it has no batch; gevent pool, urllib3 with kept connections, no results',
+        'Celery 5.7 (Python), Redis; uvicorn with uvloop before it, one message a request, for it has no batch; a pool of threads, urllib3 with kept connections, no results',
       lacks:
         'calls over HTTP (the worker is ours), a limit of calls at once per queue, dead letters with replay, history, signed calls, teams; jobs of later wait in the memory of a worker',
       better:
