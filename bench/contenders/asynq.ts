@@ -14,7 +14,7 @@ export function asynqBy(program: string): Contender {
       setup:
         'asynq 0.26 (Go), Redis; one task a request, for it has no batch; looks for new and due tasks every 50 ms; `net/http` with kept connections',
       lacks:
-        'calls over HTTP (the worker is ours), a limit of calls at once per queue, signed calls, teams; finished tasks are deleted',
+        'calls over HTTP (the worker is ours), times finer than a second (calls come up to a second early), a limit of calls at once per queue, signed calls, teams; finished tasks are deleted',
       better:
         'runs any Go code, in one process with your own; priorities of queues, unique tasks, groups of tasks',
     },
