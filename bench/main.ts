@@ -1,17 +1,16 @@
 /**
  * `make bench`: Punctual beside what people would take instead, on this machine. QUICK=1 takes at most three minutes,
- * SMOKE=1 only proves that all of it works; ONLY=life,memory picks scenarios. Load goes to 127.0.0.1 alone.
+ * SMOKE=1 only proves that all of it works; ONLY=life,memory picks scenarios, PEERS=bullmq,asynq picks peers. Load goes to 127.0.0.1 alone.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bullmq, bullmqAddBulk } from './contenders/bullmq.ts'
-import type { Contender } from './contenders/contender.ts'
+import { findPeers, PEER_NAMES } from './contenders/peers.ts'
 import { punctual } from './contenders/punctual.ts'
-import { findQuirrelNode, quirrelOn } from './contenders/quirrel.ts'
 import { BenchError, messageOf } from './harness/bench-error.ts'
+import { POSTGRES_SETTINGS } from './harness/postgres-server.ts'
 import { killAllPrograms, stopAllPrograms } from './harness/processes.ts'
-import { installPeers, requirePrograms } from './harness/requirements.ts'
+import { requirePrograms } from './harness/requirements.ts'
 import { describeCommit, describeMachine } from './machine.ts'
 import { Measurements } from './report/figures.ts'
 import { renderMeasured, withMeasured } from './report/performance-page.ts'
@@ -74,41 +73,32 @@ async function main(): Promise<void> {
   if (!existsSync(join(ROOT, 'dist/main.js'))) throw new BenchError('dist/ is not built: run make bench')
   requirePrograms(say)
   folder = mkdtempSync(join(tmpdir(), 'punctual-bench-'))
-  const bench = prepare(folder)
+  const bench = await prepare(folder)
   await runScenarios(bench)
   write(bench, Math.round((performance.now() - bench.startedMs) / 6_000) / 10)
 }
 
-function prepare(folder: string): Bench {
-  const skipped: string[] = []
+async function prepare(folder: string): Promise<Bench> {
   const sizes = sizesOf(isSet('SMOKE') ? 'smoke' : isSet('QUICK') ? 'quick' : 'full')
+  const wanted = process.env['PEERS']?.split(',').filter((name) => name !== '') ?? sizes.peers ?? PEER_NAMES
+  const { peers, skipped } = await findPeers(wanted, say)
   return {
     sizes,
     folder,
     measured: new Measurements(),
-    contenders: findContenders(skipped),
+    contenders: [punctual, ...peers],
     concurrencyOf: new Map(),
     facts: { ceilings: [], paces: null, breakdowns: [] },
     notes: [],
-    skipped,
+    skipped: [...skipped, ...leftOut(wanted)],
     startedMs: performance.now(),
     say,
   }
 }
 
-function findContenders(skipped: string[]): Contender[] {
-  const wanted = process.env['PEERS'] ?? 'bullmq,bullmq_add_bulk,quirrel'
-  const contenders = [punctual]
-  const problem = wanted === '' ? 'left out by PEERS' : installPeers(say)
-  if (problem !== null) {
-    skipped.push(`every peer: ${problem}`)
-    return contenders
-  }
-  const node = findQuirrelNode(process.env['PATH'] ?? '')
-  contenders.push(bullmq, bullmqAddBulk)
-  if (node === null) skipped.push('quirrel: its package supports Node 14 to 20, and none is on PATH')
-  else contenders.push(quirrelOn(node))
-  return contenders.filter(({ name }) => name === punctual.name || wanted.split(',').includes(name))
+function leftOut(wanted: readonly string[]): string[] {
+  const others = PEER_NAMES.filter((name) => !wanted.includes(name))
+  return others.length === 0 ? [] : [`left out of this run: ${others.join(', ')}`]
 }
 
 async function runScenarios(bench: Bench): Promise<void> {
@@ -143,6 +133,9 @@ function write(bench: Bench, minutes: number): void {
     runs: sizes.runs,
     settings: settingsOf(bench),
     ...bench.facts,
+    peers: bench.contenders.flatMap(({ name, comparison }) =>
+      comparison === null ? [] : [{ name, ...comparison }],
+    ),
     notes: bench.notes,
     skipped: bench.skipped,
   }
@@ -164,6 +157,9 @@ function write(bench: Bench, minutes: number): void {
 function settingsOf({ sizes, concurrencyOf }: Bench): RunNotes['settings'] {
   return {
     'Redis (one of its own a run)': 'AOF everysec, noeviction, no snapshots',
+    'PostgreSQL (one of its own a run)': Object.entries(POSTGRES_SETTINGS)
+      .map((setting) => setting.join('='))
+      .join(', '),
     'submitted JSON': '152 B',
     ...Object.fromEntries([...concurrencyOf].map(([name, value]) => [`calls at once, ${name}`, value])),
     'seconds of pushes (taking in / end to end)': `${sizes.acceptSeconds} / ${sizes.endToEndSeconds}`,

@@ -21,10 +21,10 @@ export interface Sizes {
   readonly concurrency: readonly number[]
   /** Scenarios that do not need the cores for themselves run side by side. */
   readonly isOverlapping: boolean
-  /** Peers that take part in every run, null = all; to save time, the others take part in the first only. */
+  /** Peers that take part; null = all. */
+  readonly peers: readonly string[] | null
+  /** Peers that take part in every run and in lateness, null = all; to save time, the others take part in the first run of a job's life alone. */
   readonly repeatedPeers: readonly string[] | null
-  /** Peers whose lateness is measured, null = all. */
-  readonly latenessPeers: readonly string[] | null
   /** No run of a scenario but its first begins that is likely to end later than so many seconds after the start. */
   readonly untilSeconds: Readonly<Record<TimedScenario, number>>
 }
@@ -47,8 +47,8 @@ const FULL: Sizes = {
   openCalls: 10_000,
   concurrency: [64, 150, 300],
   isOverlapping: false,
+  peers: null,
   repeatedPeers: null,
-  latenessPeers: null,
   // What follows takes about 400 s: forty minutes in all.
   untilSeconds: { life: 1_100, batches: 1_200, limited: 1_340, lateness: 1_930 },
 }
@@ -67,8 +67,9 @@ const QUICK: Sizes = {
   idleSeconds: 10,
   concurrency: [150],
   isOverlapping: true,
+  // Those that need nothing but Node and Debian's packages.
+  peers: ['bullmq', 'bullmq_add_bulk', 'quirrel', 'graphile_worker', 'pg_boss'],
   repeatedPeers: ['bullmq'],
-  latenessPeers: ['bullmq'],
   // What follows takes about a minute: three in all, even where the machine is busy with other things.
   untilSeconds: { life: 55, batches: 65, limited: 82, lateness: 100 },
 }
@@ -78,6 +79,8 @@ const SMOKE: Sizes = {
   ...QUICK,
   label: 'smoke',
   runs: 1,
+  peers: null,
+  repeatedPeers: null,
   limitedQueues: 20,
   limitedJobs: 1_000,
   latenessSeconds: 1,

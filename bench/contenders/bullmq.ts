@@ -1,111 +1,76 @@
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort } from '../harness/ports.ts'
-import { logTail, startProgram, untilReady, type Program } from '../harness/processes.ts'
-import type { RedisServer } from '../harness/redis-server.ts'
-import { padded, type Contender, type FillOptions, type Stand, type WorkOptions } from './contender.ts'
+import { startRedisServer, type RedisServer } from '../harness/redis-server.ts'
+import { padded, type Comparison, type Contender, type ScenarioName, type Stand } from './contender.ts'
+import { nodeProgram, openSplitStand } from './split-stand.ts'
 
-const PEERS = join(import.meta.dirname, '../peers')
-const FILL_WITHIN_MS = 180_000
-const MANY_WORKERS_READY_MS = 60_000
+const RUN_WITHIN_MS = 180_000
 
 /** One `queue.add` a request. */
-export const bullmq: Contender = contender('bullmq', false)
+export const bullmq: Contender = contender('bullmq', {
+  isBulk: false,
+  scenarios: ['limited', 'lateness', 'memory', 'idle', 'calls', 'recovery'],
+})
 /** The requests of one turn go in by one `addBulk`, as a careful user would write it. */
-export const bullmqAddBulk: Contender = contender('bullmq_add_bulk', true)
+export const bullmqAddBulk: Contender = contender('bullmq_add_bulk', {
+  isBulk: true,
+  scenarios: ['lateness', 'batches'],
+})
 
-function contender(name: string, isBulk: boolean): Contender {
+function contender(
+  name: string,
+  { isBulk, scenarios }: { isBulk: boolean; scenarios: readonly ScenarioName[] },
+): Contender {
   return {
     name,
     isSplit: true,
-    open: async (redis, folder) => new BullmqStand(redis, folder, await freePort(), isBulk),
+    scenarios,
+    comparison: comparison(isBulk),
+    open: async (folder) => openStand(await startRedisServer(folder), { name, folder, isBulk }),
   }
 }
 
-class BullmqStand implements Stand {
-  readonly redis: RedisServer
-  readonly #folder: string
-  readonly #port: number
-  readonly #isBulk: boolean
-  readonly #programs: Program[] = []
-
-  constructor(redis: RedisServer, folder: string, port: number, isBulk: boolean) {
-    this.redis = redis
-    this.#folder = folder
-    this.#port = port
-    this.#isBulk = isBulk
+async function openStand(
+  redis: RedisServer,
+  { name, folder, isBulk }: { name: string; folder: string; isBulk: boolean },
+): Promise<Stand> {
+  const options = { redisPort: redis.port, isBulk }
+  const peer = {
+    name,
+    intake: nodeProgram('bullmq', 'api'),
+    worker: nodeProgram('bullmq', 'worker'),
+    options,
   }
-
-  async startIntake(): Promise<void> {
-    await this.#start('bullmq-api', { port: this.#port, isBulk: this.#isBulk })
-  }
-
-  startWork(options: WorkOptions): Promise<Program> {
-    return this.#start('bullmq-worker', { ...options })
-  }
-
-  load(targetUrl: string, delaySeconds: number) {
-    const body = { queue: 'bench', url: targetUrl, ...(delaySeconds > 0 ? { delay: delaySeconds } : {}) }
-    return { url: this.#intakeUrl, headers: { 'Content-Type': 'application/json' }, body: padded(body) }
-  }
-
-  pacedPlan(targetOrigin: string) {
-    const body = padded({ queue: 'bench', url: `${targetOrigin}/due?due={due}`, run_at: '{due_iso}' })
-    return { url: this.#intakeUrl, headers: { 'Content-Type': 'application/json' }, body }
-  }
-
-  async fill(options: FillOptions): Promise<void> {
-    const plan = {
-      ...options,
-      redisPort: this.redis.port,
-      body: padded({ queue: 'bench', url: options.targetUrl }),
-    }
-    await this.#run('bullmq-fill', plan)
-  }
-
-  async makeLimitedQueues(count: number, limit: number): Promise<void> {
-    await this.#run('bullmq-queues', { count, limit, redisPort: this.redis.port })
-  }
-
-  async makeIdleQueues(count: number): Promise<void> {
-    await this.#run('bullmq-queues', { count, limit: null, redisPort: this.redis.port })
-  }
-
-  async isAtRest(): Promise<boolean> {
-    const { client } = this.redis
-    return (await client.llen('bull:bench:active')) === 0 && (await client.llen('bull:q0:active')) === 0
-  }
-
-  cpuSeconds(): number {
-    return this.#programs.reduce((sum, program) => sum + program.cpuSeconds(), 0)
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#programs.map((program) => program.stop()))
-  }
-
-  get #intakeUrl(): string {
-    return `http://127.0.0.1:${this.#port}/api/jobs`
-  }
-
-  async #start(name: string, options: object): Promise<Program> {
-    const program = startProgram({
-      name,
-      command: process.execPath,
-      args: programArguments(name, { ...options, redisPort: this.redis.port }),
-      folder: this.#folder,
-    })
-    this.#programs.push(program)
-    await untilReady(program, () => logTail(program).includes('READY'), MANY_WORKERS_READY_MS)
-    return program
-  }
-
-  async #run(name: string, options: object): Promise<void> {
-    await promisify(execFile)(process.execPath, programArguments(name, options), { timeout: FILL_WITHIN_MS })
+  return {
+    ...(await openSplitStand(peer, redis, folder)),
+    fill: (fill) => {
+      const body = padded({ queue: 'bench', url: fill.targetUrl })
+      return run('fill', { ...fill, body, redisPort: redis.port })
+    },
+    makeLimitedQueues: (count, limit) => run('queues', { count, limit, redisPort: redis.port }),
+    makeIdleQueues: (count) => run('queues', { count, limit: null, redisPort: redis.port }),
+    isAtRest: async () => {
+      const open = await Promise.all(
+        ['bench', 'q0'].map((queue) => redis.client.llen(`bull:${queue}:active`)),
+      )
+      return open.every((count) => count === 0)
+    },
   }
 }
 
-function programArguments(name: string, options: object): string[] {
-  return [join(PEERS, `${name}-process.ts`), JSON.stringify(options)]
+/** A program that ends by itself. */
+async function run(role: string, options: object): Promise<void> {
+  const { command, args } = nodeProgram('bullmq', role)
+  await promisify(execFile)(command, [...args, JSON.stringify(options)], { timeout: RUN_WITHIN_MS })
+}
+
+function comparison(isBulk: boolean): Comparison {
+  return {
+    setup: isBulk
+      ? 'as bullmq, but the requests of one turn go in by one `addBulk`'
+      : 'BullMQ 6, Redis; one `add` a request, auto-pipelining; finished jobs dropped',
+    lacks:
+      'calls over HTTP (the worker is ours), teams, dead letters with replay, signed calls, egress check, history of calls',
+    better: 'runs any code; priorities, flows of jobs, rate limits; jobs can be added without an API',
+  }
 }

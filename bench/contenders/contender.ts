@@ -1,3 +1,5 @@
+import { BenchError } from '../harness/bench-error.ts'
+import type { PostgresServer } from '../harness/postgres-server.ts'
 import type { Program } from '../harness/processes.ts'
 import type { RedisServer } from '../harness/redis-server.ts'
 import type { HttpLoad } from '../harness/wrk.ts'
@@ -8,9 +10,28 @@ export interface Contender {
   readonly name: string
   /** Whether taking in and calling are programs apart, so that each can be measured alone. */
   readonly isSplit: boolean
-  /** Sets it up on an empty Redis. */
-  open(redis: RedisServer, folder: string): Promise<Stand>
+  /** The scenarios it takes part in, beside the life of a job. */
+  readonly scenarios: readonly ScenarioName[]
+  /** What stands beside its figures; null for Punctual itself. */
+  readonly comparison: Comparison | null
+  /** Sets it up on an empty store of its own. */
+  open(folder: string): Promise<Stand>
 }
+
+export type ScenarioName = 'limited' | 'lateness' | 'batches' | 'memory' | 'idle' | 'calls' | 'recovery'
+
+/** What a table of figures cannot say about a peer. */
+export interface Comparison {
+  /** What runs, with versions, and how it is set up. */
+  readonly setup: string
+  /** What it lacks beside Punctual, as it is run here. */
+  readonly lacks: string
+  /** What it does that Punctual does not, or does better. */
+  readonly better: string
+}
+
+/** What keeps the jobs of a contender. */
+export type DataStore = RedisServer | PostgresServer
 
 export interface WorkOptions {
   /** Calls open at once. */
@@ -30,9 +51,9 @@ export interface FillOptions {
   readonly targetUrl: string
 }
 
-/** A contender at work on one Redis. `close` stops all it has started. */
+/** A contender at work on a store of its own. `close` stops all it has started, and the store. */
 export interface Stand {
-  readonly redis: RedisServer
+  readonly store: DataStore
   startIntake(): Promise<void>
   startWork(options: WorkOptions): Promise<Program>
   /** One push of 152 bytes to `bench`, due at once or in an hour. */
@@ -50,6 +71,12 @@ export interface Stand {
   /** CPU of all its own programs so far, in seconds. */
   cpuSeconds(): number
   close(): Promise<void>
+}
+
+/** For scenarios that read what only Redis tells. */
+export function redisOf({ store }: Stand): RedisServer {
+  if (store.kind !== 'redis') throw new BenchError(`this is measured in Redis alone, not in ${store.kind}`)
+  return store
 }
 
 /** Calls of the same size for everybody: the submitted JSON has 152 bytes. */

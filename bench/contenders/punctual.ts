@@ -2,15 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Pool } from 'undici'
 import { BenchError } from '../harness/bench-error.ts'
-import { runPushPlan } from '../harness/load.ts'
 import { freePort } from '../harness/ports.ts'
 import { startProgram, untilReady, type Program } from '../harness/processes.ts'
-import type { RedisServer } from '../harness/redis-server.ts'
+import { startRedisServer, type RedisServer } from '../harness/redis-server.ts'
 import { PUNCTUAL } from '../report/figures.ts'
-import { padded, queueName, type Contender, type FillOptions, type Stand } from './contender.ts'
+import { padded, type Contender, type FillOptions, type Stand } from './contender.ts'
+import { fillByPushes } from './split-stand.ts'
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
-const FILL_WITHIN_MS = 180_000
 const CONNECTIONS = 64
 /** The job that makes a queue is cancelled before it is due; what is left of it goes when it would have been due. */
 const CANCELLED_WITHIN_SECONDS = 5
@@ -31,8 +30,12 @@ function contender(inspectorPorts: InspectorPorts | null): Contender {
   return {
     name: PUNCTUAL,
     isSplit: true,
-    open: async (redis, folder) =>
-      new PunctualStand(redis, { folder, port: await freePort(), inspectorPorts }),
+    scenarios: ['limited', 'lateness', 'batches', 'memory', 'idle', 'calls', 'recovery'],
+    comparison: null,
+    open: async (folder) => {
+      const store = await startRedisServer(folder)
+      return new PunctualStand(store, { folder, port: await freePort(), inspectorPorts })
+    },
   }
 }
 
@@ -43,7 +46,7 @@ interface Place {
 }
 
 class PunctualStand implements Stand {
-  readonly redis: RedisServer
+  readonly store: RedisServer
   readonly #place: Place
   readonly #programs: Program[] = []
   readonly #origin: string
@@ -51,7 +54,7 @@ class PunctualStand implements Stand {
   #workOps: string | null = null
 
   constructor(redis: RedisServer, place: Place) {
-    this.redis = redis
+    this.store = redis
     this.#place = place
     this.#origin = `http://127.0.0.1:${place.port}`
     this.#env = {
@@ -85,21 +88,8 @@ class PunctualStand implements Stand {
     return { url: `${this.#origin}/api/jobs`, headers: this.#headers(), body }
   }
 
-  async fill({ count, queues, delaySeconds, targetUrl }: FillOptions): Promise<void> {
-    const delay = delaySeconds > 0 ? { delay: delaySeconds } : {}
-    await runPushPlan(
-      {
-        url: `${this.#origin}/api/jobs`,
-        headers: this.#headers(),
-        body: padded({ queue: queueName(queues), url: targetUrl, ...delay }),
-        count,
-        queues: queues ?? 1,
-        connections: CONNECTIONS,
-        perSecond: null,
-        dueInMs: 0,
-      },
-      FILL_WITHIN_MS,
-    )
+  async fill(options: FillOptions): Promise<void> {
+    await fillByPushes({ url: `${this.#origin}/api/jobs`, headers: this.#headers() }, options)
   }
 
   async makeLimitedQueues(count: number, limit: number): Promise<void> {
@@ -127,6 +117,7 @@ class PunctualStand implements Stand {
 
   async close(): Promise<void> {
     await Promise.all(this.#programs.map((program) => program.stop()))
+    await this.store.stop()
   }
 
   async #start(role: Role, env: Record<string, string>): Promise<{ program: Program; ops: string }> {

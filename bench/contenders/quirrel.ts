@@ -5,10 +5,10 @@ import { BenchError } from '../harness/bench-error.ts'
 import { runPushPlan } from '../harness/load.ts'
 import { freePort } from '../harness/ports.ts'
 import { logTail, startProgram, untilReady, type Program } from '../harness/processes.ts'
-import type { RedisServer } from '../harness/redis-server.ts'
+import { startRedisServer, type RedisServer } from '../harness/redis-server.ts'
 import { SUBMITTED_BYTES, type Contender, type FillOptions, type Stand } from './contender.ts'
 
-const PROCESS = join(import.meta.dirname, '../peers/quirrel-process.mjs')
+const PROCESS = join(import.meta.dirname, '../peers/quirrel/server-process.mjs')
 const FILL_WITHIN_MS = 180_000
 const CONNECTIONS = 64
 /** Its package names 14 to 20. */
@@ -20,7 +20,16 @@ export function quirrelOn(node: string): Contender {
   return {
     name: 'quirrel',
     isSplit: false,
-    open: async (redis, folder) => new QuirrelStand(redis, { folder, node, port: await freePort() }),
+    scenarios: ['lateness'],
+    comparison: {
+      setup:
+        'Quirrel 1.14, Redis, Node 20, which it needs; one process; its rate limit lifted, its own 100 calls at once',
+      lacks:
+        'a limit of calls at once per queue, a list of queues, dead letters with replay, history of calls, teams; the process that calls takes in too',
+      better: 'one process to run; jobs are overridden by their id; clients for frameworks of web servers',
+    },
+    open: async (folder) =>
+      new QuirrelStand(await startRedisServer(folder), { folder, node, port: await freePort() }),
   }
 }
 
@@ -41,13 +50,13 @@ export function findQuirrelNode(path: string): string | null {
 }
 
 class QuirrelStand implements Stand {
-  readonly redis: RedisServer
+  readonly store: RedisServer
   readonly #place: { folder: string; node: string; port: number }
   #program: Program | null = null
   #concurrency = 0
 
   constructor(redis: RedisServer, place: { folder: string; node: string; port: number }) {
-    this.redis = redis
+    this.store = redis
     this.#place = place
   }
 
@@ -62,7 +71,7 @@ class QuirrelStand implements Stand {
     const program = startProgram({
       name: 'quirrel',
       command: node,
-      args: [PROCESS, JSON.stringify({ port, concurrency, redisUrl: this.redis.url })],
+      args: [PROCESS, JSON.stringify({ port, concurrency, redisUrl: this.store.url })],
       folder,
     })
     this.#program = program
@@ -110,6 +119,7 @@ class QuirrelStand implements Stand {
 
   async close(): Promise<void> {
     await this.#program?.stop()
+    await this.store.stop()
   }
 
   #urlFor(targetUrl: string): string {

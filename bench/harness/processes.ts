@@ -2,18 +2,23 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BenchError } from './bench-error.ts'
+import { readCpuSeconds } from './cpu-time.ts'
 import { waitUntil } from './waiting.ts'
 
-/** Clock ticks per second in /proc; 100 on every Linux that Node runs on. */
-const TICKS_PER_SECOND = 100
 const STOP_GRACE_MS = 3_000
 const LOG_TAIL_CHARACTERS = 600
+
+/** Whom a program runs as. */
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
 
 /** A program the benchmark started. */
 export interface Program {
   readonly name: string
   readonly pid: number
-  /** User and system time so far, in seconds; stays readable after the end. */
+  /** User and system time so far, of it and of all it has started, in seconds; stays readable after the end. */
   cpuSeconds(): number
   rssMib(): number
   hasEnded(): boolean
@@ -31,12 +36,15 @@ export function startProgram(options: {
   args: readonly string[]
   folder: string
   env?: Readonly<Record<string, string>>
+  /** Null = whoever this process is. */
+  user?: User | null
 }): Program {
   const logPath = join(options.folder, `${options.name}-${Date.now()}.log`)
   const log = openSync(logPath, 'a')
   const child = spawn(options.command, [...options.args], {
     stdio: ['ignore', log, log],
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...options.env },
+    ...options.user,
   })
   closeSync(log)
   if (child.pid === undefined) throw new BenchError(`${options.name} could not be started`)
@@ -111,13 +119,6 @@ export async function stopAllPrograms(): Promise<void> {
 /** For the exit handler, which cannot wait. */
 export function killAllPrograms(): void {
   for (const program of running) program.kill('SIGKILL')
-}
-
-function readCpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name in parentheses may hold spaces; utime and stime are fields 14 and 15.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
 function readRssMib(pid: number): number {

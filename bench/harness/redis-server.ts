@@ -14,6 +14,7 @@ const QUIET_MS = 1_500
 
 /** A Redis of one contender's run. */
 export interface RedisServer {
+  readonly kind: 'redis'
   readonly url: string
   readonly port: number
   readonly client: Redis
@@ -49,6 +50,7 @@ export async function startRedisServer(
     return Number(new RegExp(`^${name}:([0-9.]+)`, 'm').exec(info)?.[1] ?? 0)
   }
   return {
+    kind: 'redis',
     url: `redis://127.0.0.1:${port}`,
     port,
     client,

@@ -19,7 +19,7 @@ export const FIGURE_KINDS = [
   { name: 'lateness_p99_ms', unit: 'ms', better: 'lower' },
   { name: 'lateness_equal_p50_ms', unit: 'ms', better: 'lower' },
   { name: 'lateness_equal_p99_ms', unit: 'ms', better: 'lower' },
-  { name: 'redis_cpu_us_per_job', unit: 'µs', better: 'lower' },
+  { name: 'datastore_cpu_us_per_job', unit: 'µs', better: 'lower' },
   { name: 'client_cpu_us_per_job', unit: 'µs', better: 'lower' },
   { name: 'api_allocated_bytes_per_job', unit: 'B', better: 'lower' },
   { name: 'executor_allocated_bytes_per_job', unit: 'B', better: 'lower' },

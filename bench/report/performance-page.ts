@@ -27,6 +27,10 @@ export function renderMeasured(results: Results, run: RunNotes): string {
     'Median of the runs, with the least and the greatest in brackets. A ratio over 1 means that Punctual is better than the best peer, whichever direction is good.',
     ...section('Where a peer was better', advantageLines(figures)),
     ...section('Every contender', contenderTable(figures)),
+    ...section(
+      'The peers',
+      table(['Peer', 'Set up', 'Lacks beside Punctual', 'Is better at'], peerRows(run)),
+    ),
     ...section('Lateness', latenessLines(figures, run.paces)),
     ...section('Where the CPU goes', breakdownLines(run.breakdowns)),
     ...section('Ceilings', table(['Part alone', 'Per second'], ceilingRows(run))),
@@ -76,6 +80,10 @@ function contenderTable(figures: readonly Figure[]): string[] {
     ...peers.map((peer) => spreadText(figure.peers[peer])),
   ])
   return table(['Figure', 'Punctual', ...peers], rows)
+}
+
+function peerRows(run: RunNotes): string[][] {
+  return run.peers.map(({ name, setup, lacks, better }) => [name, setup, lacks, better])
 }
 
 function ceilingRows(run: RunNotes): string[][] {

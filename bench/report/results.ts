@@ -30,6 +30,13 @@ export interface RunNotes {
   readonly paces: Paces | null
   /** Where CPU and memory of Punctual's processes go. */
   readonly breakdowns: readonly Breakdown[]
+  /** What stands beside the figures of each peer. */
+  readonly peers: ReadonlyArray<{
+    readonly name: string
+    readonly setup: string
+    readonly lacks: string
+    readonly better: string
+  }>
   /** Facts of this run that a figure cannot hold, such as a count of early calls. */
   readonly notes: readonly string[]
   /** What was not measured, and why. */

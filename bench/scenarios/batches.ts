@@ -1,27 +1,23 @@
 import type { Contender, Stand } from '../contenders/contender.ts'
 import { BenchError } from '../harness/bench-error.ts'
 import { runWrk, type HttpLoad } from '../harness/wrk.ts'
-import { PUNCTUAL } from '../report/figures.ts'
 import { spreadOf } from '../report/statistics.ts'
-import { attempt, turnsOf, withStand, type Bench } from './scenario.ts'
+import { attempt, contendersOf, turnsOf, withStand, type Bench } from './scenario.ts'
 
 const BATCH_JOBS = 100
 const WARM_UP_SECONDS = 1
-/** Its API answers the same request by one `addBulk`. */
-const PEER = 'bullmq_add_bulk'
 
 interface Costs {
   /** µs of CPU a job, run by run. */
   readonly own: number[]
-  readonly redis: number[]
+  readonly store: number[]
 }
 
 /** Jobs taken in a second by batches of a hundred, one request each; nothing works them off meanwhile. */
 export async function measureBatches(bench: Bench): Promise<void> {
-  const contenders = bench.contenders.filter(({ name }) => name === PUNCTUAL || name === PEER)
   const costs = new Map<string, Costs>()
-  for (const { contender } of turnsOf(bench, 'batches', contenders)) {
-    const cost = costs.get(contender.name) ?? { own: [], redis: [] }
+  for (const { contender } of turnsOf(bench, 'batches', contendersOf(bench, 'batches'))) {
+    const cost = costs.get(contender.name) ?? { own: [], store: [] }
     costs.set(contender.name, cost)
     await attempt(bench, `batches of ${BATCH_JOBS}`, contender, () =>
       withStand(bench, contender, (stand, target) =>
@@ -29,10 +25,10 @@ export async function measureBatches(bench: Bench): Promise<void> {
       ),
     )
   }
-  for (const [name, { own, redis }] of costs) {
+  for (const [name, { own, store }] of costs) {
     if (own.length === 0) continue
     bench.notes.push(
-      `batches of ${BATCH_JOBS}, ${name}: ${micros(own)} µs of CPU a job, and ${micros(redis)} µs of Redis (medians)`,
+      `batches of ${BATCH_JOBS}, ${name}: ${micros(own)} µs of CPU a job, and ${micros(store)} µs of its data store (medians)`,
     )
   }
 }
@@ -47,13 +43,13 @@ async function pushBatches(
   await checkBatch(load)
   await runWrk(load, WARM_UP_SECONDS)
   const ownBefore = stand.cpuSeconds()
-  const redisBefore = await stand.redis.cpuSeconds()
+  const storeBefore = await stand.store.cpuSeconds()
   const { requests, seconds, errors } = await runWrk(load, bench.sizes.acceptSeconds)
   if (errors > 0) throw new BenchError(`${errors} of ${requests} batches were refused`)
   if (requests === 0) throw new BenchError('no batch was answered in time')
   const jobs = requests * BATCH_JOBS
   cost.own.push(((stand.cpuSeconds() - ownBefore) * 1e6) / jobs)
-  cost.redis.push((((await stand.redis.cpuSeconds()) - redisBefore) * 1e6) / jobs)
+  cost.store.push((((await stand.store.cpuSeconds()) - storeBefore) * 1e6) / jobs)
   await checkBatch(load)
   bench.measured.add('accepted_in_batches_jobs_per_second', contender.name, jobs / seconds)
 }

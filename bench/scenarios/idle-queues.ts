@@ -1,7 +1,7 @@
-import type { Contender, Stand } from '../contenders/contender.ts'
+import { redisOf, type Contender, type Stand } from '../contenders/contender.ts'
 import { sleep } from '../harness/waiting.ts'
 import { PUNCTUAL } from '../report/figures.ts'
-import { attempt, concurrencyOf, withStand, type Bench } from './scenario.ts'
+import { attempt, concurrencyOf, contendersOf, withStand, type Bench } from './scenario.ts'
 
 /** A little after the programs' own start. */
 const SETTLE_MS = 2_000
@@ -11,8 +11,7 @@ const EMPTIED_MS = 8_000
 /** What queues without jobs cost: commands a second beyond those without any queue, and bytes. */
 export async function measureIdleQueues(bench: Bench): Promise<void> {
   bench.say(`${bench.sizes.idleQueues} idle queues`)
-  const contenders = bench.contenders.filter(({ name }) => name === PUNCTUAL || name === 'bullmq')
-  for (const contender of contenders) {
+  for (const contender of contendersOf(bench, 'idle')) {
     await attempt(bench, 'idle queues', contender, () =>
       withStand(bench, contender, (stand) =>
         contender.name === PUNCTUAL ? ownIdle(bench, contender, stand) : peerIdle(bench, contender, stand),
@@ -27,10 +26,10 @@ async function ownIdle(bench: Bench, contender: Contender, stand: Stand): Promis
   await stand.startWork({ concurrency: concurrencyOf(bench, contender), queues: null, keepsHistory: false })
   await sleep(SETTLE_MS)
   const without = await commandsPerSecond(stand, idleSeconds)
-  const bytesBefore = await stand.redis.dataBytes()
+  const bytesBefore = await redisOf(stand).dataBytes()
   await stand.makeIdleQueues(idleQueues)
   await sleep(EMPTIED_MS)
-  const bytes = (await stand.redis.dataBytes()) - bytesBefore
+  const bytes = (await redisOf(stand).dataBytes()) - bytesBefore
   const withQueues = await commandsPerSecond(stand, idleSeconds)
   bench.measured.add('idle_commands_per_second', contender.name, Math.max(0, withQueues - without))
   bench.measured.add('idle_bytes_per_queue', contender.name, bytes / idleQueues)
@@ -42,9 +41,9 @@ async function ownIdle(bench: Bench, contender: Contender, stand: Stand): Promis
 async function peerIdle(bench: Bench, contender: Contender, stand: Stand): Promise<void> {
   const { idleQueues, peerIdleQueues, idleSeconds } = bench.sizes
   const without = await commandsPerSecond(stand, idleSeconds)
-  const bytesBefore = await stand.redis.dataBytes()
+  const bytesBefore = await redisOf(stand).dataBytes()
   await stand.makeIdleQueues(peerIdleQueues)
-  const bytes = (await stand.redis.dataBytes()) - bytesBefore
+  const bytes = (await redisOf(stand).dataBytes()) - bytesBefore
   await stand.startWork({ concurrency: 1, queues: peerIdleQueues, keepsHistory: false })
   await sleep(SETTLE_MS)
   const withQueues = await commandsPerSecond(stand, idleSeconds)
@@ -57,8 +56,8 @@ async function peerIdle(bench: Bench, contender: Contender, stand: Stand): Promi
 }
 
 async function commandsPerSecond(stand: Stand, seconds: number): Promise<number> {
-  const before = await stand.redis.commandsProcessed()
+  const before = await redisOf(stand).commandsProcessed()
   await sleep(seconds * 1000)
   // One of them is our own INFO.
-  return ((await stand.redis.commandsProcessed()) - before - 1) / seconds
+  return ((await redisOf(stand).commandsProcessed()) - before - 1) / seconds
 }

@@ -2,10 +2,10 @@ import type { Contender, Stand } from '../contenders/contender.ts'
 import { runPushPlan } from '../harness/load.ts'
 import type { Target } from '../harness/nginx-target.ts'
 import { pacesOf, type Paces } from '../load/paces.ts'
-import { PUNCTUAL } from '../report/figures.ts'
+import type { FigureName } from '../report/figures.ts'
 import { percentile, spreadOf } from '../report/statistics.ts'
 import { workOptions } from './life.ts'
-import { attempt, turnsOf, withStand, type Bench } from './scenario.ts'
+import { attempt, contendersOf, isRepeated, turnsOf, withStand, type Bench } from './scenario.ts'
 
 /** Long enough that every push is accepted before its time, even on a busy machine. */
 const LEAD_MS = 2_000
@@ -13,6 +13,7 @@ const WARM_UP_SECONDS = 1
 const CONNECTIONS = 64
 const SETTLE_WITHIN_MS = 60_000
 
+/** What came of pushes at a pace. */
 interface Seen {
   /** Arrival at the target − due time, in ms. */
   readonly lateness: readonly number[]
@@ -40,9 +41,8 @@ export async function measureLateness(bench: Bench): Promise<void> {
     return
   }
   bench.facts.paces = paces
-  const { latenessPeers } = bench.sizes
-  const contenders = bench.contenders.filter(
-    ({ name }) => name in paces.own && (name === PUNCTUAL || (latenessPeers?.includes(name) ?? true)),
+  const contenders = contendersOf(bench, 'lateness').filter(
+    (contender) => contender.name in paces.own && isRepeated(bench, contender),
   )
   const tallies = new Map<string, Tally>()
   for (const { contender } of turnsOf(bench, 'lateness', contenders)) {
@@ -70,11 +70,14 @@ async function measureAtBothPaces(
   const atOwn = await arrivalsAt(stand, target, { perSecond: own, seconds })
   const isSlowest = own === paces.equal
   const atEqual = isSlowest ? atOwn : await arrivalsAt(stand, target, { perSecond: paces.equal, seconds })
-  const add = bench.measured.add.bind(bench.measured)
-  add('lateness_p50_ms', contender.name, percentile(atOwn.lateness, 0.5))
-  add('lateness_p99_ms', contender.name, percentile(atOwn.lateness, 0.99))
-  add('lateness_equal_p50_ms', contender.name, percentile(atEqual.lateness, 0.5))
-  add('lateness_equal_p99_ms', contender.name, percentile(atEqual.lateness, 0.99))
+  const add = (name: FigureName, lateness: readonly number[], share: number): void => {
+    // A call before its time is as wrong as one after it: else the earliest would be the best.
+    bench.measured.add(name, contender.name, percentile(lateness.map(Math.abs), share))
+  }
+  add('lateness_p50_ms', atOwn.lateness, 0.5)
+  add('lateness_p99_ms', atOwn.lateness, 0.99)
+  add('lateness_equal_p50_ms', atEqual.lateness, 0.5)
+  add('lateness_equal_p99_ms', atEqual.lateness, 0.99)
   return isSlowest ? [atOwn] : [atOwn, atEqual]
 }
 

@@ -11,7 +11,7 @@ const STEADY = { from: 0.2, to: 0.9 }
 const DRAIN_WITHIN_MS = 180_000
 const DELAYED_SECONDS = 3_600
 
-/** Taking in alone, calling alone, both at once; and what a job's life costs Redis and the contender's programs. */
+/** Taking in alone, calling alone, both at once; and what a job's life costs its store and the contender's programs. */
 export async function measureLife(bench: Bench): Promise<void> {
   for (const { contender } of turnsOf(bench, 'life', bench.contenders)) {
     await attempt(bench, 'life of a job', contender, () =>
@@ -28,7 +28,7 @@ async function splitLife(bench: Bench, contender: Contender, stand: Stand, targe
   const { measured, sizes } = bench
   await stand.startIntake()
   await warmUp(stand.load(target.url, DELAYED_SECONDS))
-  const cpuBefore = await stand.redis.cpuSeconds()
+  const cpuBefore = await stand.store.cpuSeconds()
   const accepted = await push(stand.load(target.url, 0), sizes.acceptSeconds)
   measured.add('accepted_jobs_per_second', contender.name, accepted.perSecond)
 
@@ -38,8 +38,8 @@ async function splitLife(bench: Bench, contender: Contender, stand: Stand, targe
   measured.add('executed_jobs_per_second', contender.name, rateOf(samples))
   await untilAtRest(stand)
   const jobs = samples.at(-1)?.count ?? 0
-  const redisSeconds = (await stand.redis.cpuSeconds()) - cpuBefore
-  measured.add('redis_cpu_us_per_job', contender.name, (redisSeconds * 1e6) / jobs)
+  const storeSeconds = (await stand.store.cpuSeconds()) - cpuBefore
+  measured.add('datastore_cpu_us_per_job', contender.name, (storeSeconds * 1e6) / jobs)
 
   const clientBefore = stand.cpuSeconds()
   const life = await endToEnd(stand, target, sizes.endToEndSeconds)
@@ -59,13 +59,13 @@ async function joinedLife(bench: Bench, contender: Contender, stand: Stand, targ
   const accepted = await push(stand.load(target.url, DELAYED_SECONDS), sizes.acceptSeconds)
   measured.add('accepted_jobs_per_second', contender.name, accepted.perSecond)
 
-  const redisBefore = await stand.redis.cpuSeconds()
+  const storeBefore = await stand.store.cpuSeconds()
   const clientBefore = stand.cpuSeconds()
   const life = await endToEnd(stand, target, sizes.endToEndSeconds)
   const clientSeconds = stand.cpuSeconds() - clientBefore
-  const redisSeconds = (await stand.redis.cpuSeconds()) - redisBefore
+  const storeSeconds = (await stand.store.cpuSeconds()) - storeBefore
   measured.add('end_to_end_jobs_per_second', contender.name, life.perSecond)
-  measured.add('redis_cpu_us_per_job', contender.name, (redisSeconds * 1e6) / life.jobs)
+  measured.add('datastore_cpu_us_per_job', contender.name, (storeSeconds * 1e6) / life.jobs)
   measured.add('client_cpu_us_per_job', contender.name, (clientSeconds * 1e6) / life.jobs)
   // Watched from the end of the push on.
   const tail = steadyRate(life.samples, { from: 0, to: 0.9 })

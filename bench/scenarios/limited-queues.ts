@@ -1,15 +1,14 @@
 import { PUNCTUAL } from '../report/figures.ts'
 import { QUEUE_LIMIT } from '../sizes.ts'
 import { rateOf, untilAtRest } from './life.ts'
-import { attempt, concurrencyOf, turnsOf, withStand, type Bench } from './scenario.ts'
+import { attempt, concurrencyOf, contendersOf, turnsOf, withStand, type Bench } from './scenario.ts'
 
 const DRAIN_WITHIN_MS = 180_000
 
 /** Many queues that may each have four calls open, all full at the start. */
 export async function measureLimitedQueues(bench: Bench): Promise<void> {
   const { limitedQueues, limitedJobs } = bench.sizes
-  const contenders = bench.contenders.filter(({ name }) => name === PUNCTUAL || name === 'bullmq')
-  for (const { contender } of turnsOf(bench, 'limited', contenders)) {
+  for (const { contender } of turnsOf(bench, 'limited', contendersOf(bench, 'limited'))) {
     await attempt(bench, 'limited queues', contender, () =>
       withStand(bench, contender, async (stand, target) => {
         await stand.startIntake()

@@ -1,7 +1,7 @@
-import type { Contender, Stand } from '../contenders/contender.ts'
+import { redisOf, type Contender, type Stand } from '../contenders/contender.ts'
 import { PUNCTUAL, type FigureName } from '../report/figures.ts'
 import { untilAtRest } from './life.ts'
-import { attempt, concurrencyOf, withStand, type Bench } from './scenario.ts'
+import { attempt, concurrencyOf, contendersOf, withStand, type Bench } from './scenario.ts'
 
 /**
  * Punctual keeps 10,000 finished jobs a queue, so they are spread, as all are to be kept. A peer keeps any number of
@@ -15,8 +15,7 @@ const DETAIL_KEYS = ['punctual:*:c:*', 'punctual:*:cf:*', 'punctual:*:co:*']
 /** Bytes of data in Redis per job that waits, is delayed, has finished. The same in every run, so measured once. */
 export async function measureMemory(bench: Bench): Promise<void> {
   bench.say(`memory of ${bench.sizes.memoryJobs} jobs`)
-  const contenders = bench.contenders.filter(({ name }) => name === PUNCTUAL || name === 'bullmq')
-  for (const contender of contenders) {
+  for (const contender of contendersOf(bench, 'memory')) {
     await attempt(bench, 'memory, pending', contender, () =>
       withStand(bench, contender, async (stand, target) => {
         await stand.startIntake()
@@ -47,9 +46,9 @@ async function fillAndMeasure(
   const count = bench.sizes.memoryJobs
   const { targetUrl, delaySeconds } = kind
   await stand.fill({ count: 10, queues: null, delaySeconds, targetUrl })
-  const before = await stand.redis.dataBytes()
+  const before = await redisOf(stand).dataBytes()
   await stand.fill({ count, queues: null, delaySeconds, targetUrl })
-  bench.measured.add(kind.figure, contender.name, ((await stand.redis.dataBytes()) - before) / count)
+  bench.measured.add(kind.figure, contender.name, ((await redisOf(stand).dataBytes()) - before) / count)
 }
 
 async function measureFinished(
@@ -64,13 +63,13 @@ async function measureFinished(
   await stand.startWork({ concurrency: concurrencyOf(bench, contender), queues, keepsHistory: true })
   await stand.fill({ count: FINISHED_QUEUES, queues, delaySeconds: 0, targetUrl: target.url })
   await target.watch(0, FINISHED_QUEUES, DRAIN_WITHIN_MS)
-  const before = await stand.redis.dataBytes()
+  const before = await redisOf(stand).dataBytes()
   const detailsBefore = await detailBytes(stand)
   await stand.fill({ count, queues, delaySeconds: 0, targetUrl: target.url })
   await target.watch(0, count + FINISHED_QUEUES, DRAIN_WITHIN_MS)
   await untilAtRest(stand)
   const details = (await detailBytes(stand)) - detailsBefore
-  const grown = (await stand.redis.dataBytes()) - before
+  const grown = (await redisOf(stand).dataBytes()) - before
   bench.measured.add('bytes_per_finished_job', contender.name, (grown - details) / count)
   if (contender.name === PUNCTUAL) {
     bench.notes.push(
@@ -81,6 +80,6 @@ async function measureFinished(
 
 async function detailBytes(stand: Stand): Promise<number> {
   let bytes = 0
-  for (const pattern of DETAIL_KEYS) bytes += await stand.redis.bytesOfKeys(pattern)
+  for (const pattern of DETAIL_KEYS) bytes += await redisOf(stand).bytesOfKeys(pattern)
   return bytes
 }

@@ -1,8 +1,7 @@
 import { BenchError, messageOf } from '../harness/bench-error.ts'
 import { startHangingTarget } from '../harness/hanging-target.ts'
 import { waitUntil } from '../harness/waiting.ts'
-import { PUNCTUAL } from '../report/figures.ts'
-import { attempt, withStand, type Bench } from './scenario.ts'
+import { attempt, contendersOf, withStand, type Bench } from './scenario.ts'
 
 /** Punctual opens at most 1,024 connections to one origin. */
 const CALLS_PER_ORIGIN = 1_000
@@ -12,8 +11,7 @@ const OPEN_WITHIN_MS = 30_000
 export async function measureOpenCalls(bench: Bench): Promise<void> {
   const count = bench.sizes.openCalls
   bench.say(`${count} open calls`)
-  const contenders = bench.contenders.filter(({ name }) => name === PUNCTUAL || name === 'bullmq')
-  for (const contender of contenders) {
+  for (const contender of contendersOf(bench, 'calls')) {
     await attempt(bench, 'open calls', contender, () =>
       withStand(bench, contender, async (stand) => {
         const hanging = await startHangingTarget(bench.folder, Math.ceil(count / CALLS_PER_ORIGIN))

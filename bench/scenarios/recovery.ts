@@ -1,8 +1,7 @@
 import { startHangingTarget, type HangingTarget } from '../harness/hanging-target.ts'
 import { sleep, waitUntil } from '../harness/waiting.ts'
-import { PUNCTUAL } from '../report/figures.ts'
 import type { Contender, Stand } from '../contenders/contender.ts'
-import { attempt, withStand, type Bench } from './scenario.ts'
+import { attempt, contendersOf, withStand, type Bench } from './scenario.ts'
 
 const HOLD_WITHIN_MS = 60_000
 /** BullMQ looks for stalled jobs every 30 s and wants to see one twice. */
@@ -13,10 +12,9 @@ const GRACE_MS = 1_000
 /** kill -9 of the program that holds the calls while another stands by: how long until all have been made again. */
 export async function measureRecovery(bench: Bench): Promise<void> {
   bench.say(`recovery after kill -9 with ${bench.sizes.heldJobs} jobs in flight`)
-  const contenders = bench.contenders.filter(({ name }) => name === PUNCTUAL || name === 'bullmq')
   // They wait most of the time, so they wait together.
   await Promise.all(
-    contenders.map((contender) =>
+    contendersOf(bench, 'recovery').map((contender) =>
       attempt(bench, 'recovery', contender, () =>
         withStand(bench, contender, async (stand) => {
           const hanging = await startHangingTarget(bench.folder, 1)

@@ -1,10 +1,9 @@
-import { startRedisServer } from '../harness/redis-server.ts'
 import { startTarget, type Target } from '../harness/nginx-target.ts'
 import { BenchError, messageOf } from '../harness/bench-error.ts'
 import { PUNCTUAL, type Measurements } from '../report/figures.ts'
 import type { RunNotes } from '../report/results.ts'
 import type { Sizes, TimedScenario } from '../sizes.ts'
-import type { Contender, Stand } from '../contenders/contender.ts'
+import type { Contender, ScenarioName, Stand } from '../contenders/contender.ts'
 
 const DEFAULT_CONCURRENCY = 150
 
@@ -42,11 +41,9 @@ export function* turnsOf(
   scenario: TimedScenario,
   contenders: readonly Contender[],
 ): Generator<Turn> {
-  const { runs, untilSeconds, repeatedPeers } = bench.sizes
+  const { runs, untilSeconds } = bench.sizes
   const elapsedSeconds = (): number => (performance.now() - bench.startedMs) / 1000
-  const repeated = contenders.filter(
-    ({ name }) => name === PUNCTUAL || (repeatedPeers?.includes(name) ?? true),
-  )
+  const repeated = contenders.filter((contender) => isRepeated(bench, contender))
   const secondsOf = new Map<string, number>()
   for (let run = 1; run <= runs; run += 1) {
     const taking = run === 1 ? contenders : repeated
@@ -70,22 +67,27 @@ export async function withStand<T>(
   contender: Contender,
   use: (stand: Stand, target: Target) => Promise<T>,
 ): Promise<T> {
-  const redis = await startRedisServer(bench.folder)
+  const target = await startTarget(bench.folder)
   try {
-    const target = await startTarget(bench.folder)
+    const stand = await contender.open(bench.folder)
     try {
-      const stand = await contender.open(redis, bench.folder)
-      try {
-        return await use(stand, target)
-      } finally {
-        await stand.close()
-      }
+      return await use(stand, target)
     } finally {
-      await target.stop()
+      await stand.close()
     }
   } finally {
-    await redis.stop()
+    await target.stop()
   }
+}
+
+/** Punctual and the peers that are measured in a scenario. */
+export function contendersOf({ contenders }: Bench, scenario: ScenarioName): Contender[] {
+  return contenders.filter(({ scenarios }) => scenarios.includes(scenario))
+}
+
+/** Whether it takes part in every run of this size. */
+export function isRepeated({ sizes }: Bench, { name }: Contender): boolean {
+  return name === PUNCTUAL || (sizes.repeatedPeers?.includes(name) ?? true)
 }
 
 /** A scenario that fails for one contender is named in the results; the others go on. */

@@ -2,7 +2,7 @@ import type { Contender } from '../contenders/contender.ts'
 import { steadyRate } from '../report/statistics.ts'
 import { attempt, withStand, type Bench } from './scenario.ts'
 
-const JOBS = 20_000
+const JOBS = 12_000
 const DRAIN_WITHIN_MS = 120_000
 /** Its own default. */
 const QUIRREL_CONCURRENCY = 100

@@ -1,7 +1,8 @@
 /** Puts a number of jobs into BullMQ the fastest way: `addBulk` by 200. Ends by itself. */
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
-import { readOptions, redisOptions, type Job } from './bullmq-options.ts'
+import { readOptions, type Push } from '../node/push.ts'
+import { redisOptions } from './redis-options.ts'
 
 const PAGE = 200
 const options = readOptions() as {
@@ -33,6 +34,6 @@ connection.disconnect()
 process.exit()
 
 function jobOf(number: number) {
-  const data = JSON.parse(options.body.replaceAll('{index}', String(number))) as Job
+  const data = JSON.parse(options.body.replaceAll('{index}', String(number))) as Push
   return { name: 'call', data, opts: options.delaySeconds > 0 ? { delay: options.delaySeconds * 1000 } : {} }
 }

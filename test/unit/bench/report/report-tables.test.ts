@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { breakdownLines } from '../../../bench/report/breakdown-table.ts'
-import { Measurements, type Figure } from '../../../bench/report/figures.ts'
-import { latenessLines } from '../../../bench/report/lateness-table.ts'
-import { peerAdvantages } from '../../../bench/report/peer-advantages.ts'
+import { breakdownLines } from '../../../../bench/report/breakdown-table.ts'
+import { Measurements, type Figure } from '../../../../bench/report/figures.ts'
+import { latenessLines } from '../../../../bench/report/lateness-table.ts'
+import { peerAdvantages } from '../../../../bench/report/peer-advantages.ts'
 
 function figures(values: Readonly<Record<string, Readonly<Record<string, number>>>>): Figure[] {
   const measured = new Measurements()

@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
-const { runQuirrel } = require('./node_modules/quirrel/dist/cjs/src/api/index.js')
-const { createRedisFactory } = require('./node_modules/quirrel/dist/cjs/src/api/shared/create-redis.js')
+const { runQuirrel } = require('../node_modules/quirrel/dist/cjs/src/api/index.js')
+const { createRedisFactory } = require('../node_modules/quirrel/dist/cjs/src/api/shared/create-redis.js')
 const { port, concurrency, redisUrl } = JSON.parse(process.argv[2])
 
 await runQuirrel({

@@ -1,7 +1,8 @@
 /** Makes queues `q0` …, with a limit of jobs at once each when one is given. Ends by itself. */
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
-import { readOptions, redisOptions } from './bullmq-options.ts'
+import { readOptions } from '../node/push.ts'
+import { redisOptions } from './redis-options.ts'
 
 const options = readOptions() as { redisPort: number; count: number; limit: number | null }
 const connection = new Redis(redisOptions(options.redisPort))

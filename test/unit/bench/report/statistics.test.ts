@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { percentile, spreadOf, steadyRate } from '../../../bench/report/statistics.ts'
+import { percentile, spreadOf, steadyRate } from '../../../../bench/report/statistics.ts'
 
 describe('spread', () => {
   test('of an odd and an even number of runs, in any order', () => {

@@ -1,8 +1,9 @@
-/** BullMQ's worker, tuned: one shared undici Agent, `request`, the body dumped; one Worker a queue. */
+/** BullMQ's worker, tuned: one Worker a queue, finished jobs dropped unless they are to be kept. */
 import { Worker, type Job as BullJob } from 'bullmq'
 import { Redis } from 'ioredis'
-import { Agent, request } from 'undici'
-import { readOptions, redisOptions, type Job } from './bullmq-options.ts'
+import { call } from '../node/call.ts'
+import { readOptions, type Push } from '../node/push.ts'
+import { redisOptions } from './redis-options.ts'
 
 const options = readOptions() as {
   redisPort: number
@@ -15,13 +16,11 @@ const KEPT = { count: 10_000 }
 
 const connection = new Redis(redisOptions(options.redisPort))
 connection.setMaxListeners(0)
-// One origin a time limit is not needed for: the pool grows to what the workers use.
-const agent = new Agent({ pipelining: 1, headersTimeout: 300_000, bodyTimeout: 300_000 })
 const names = options.queues === null ? ['bench'] : Array.from({ length: options.queues }, (_, i) => `q${i}`)
 
 const workers = names.map(
   (name) =>
-    new Worker(name, call, {
+    new Worker(name, (job: BullJob<Push>) => call(job.data), {
       connection,
       concurrency: options.concurrency,
       ...(options.keepsHistory ? {} : { removeOnComplete: { count: 0 } }),
@@ -32,15 +31,3 @@ for (const worker of workers) worker.on('error', () => undefined)
 await Promise.all(workers.map((worker) => worker.waitUntilReady()))
 process.stdout.write('READY\n')
 process.once('SIGTERM', () => process.exit())
-
-async function call(job: BullJob<Job>): Promise<number> {
-  const { statusCode, body } = await request(job.data.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(job.data.payload),
-    dispatcher: agent,
-  })
-  await body.dump()
-  if (statusCode >= 300) throw new Error(`The target answered ${statusCode}`)
-  return statusCode
-}

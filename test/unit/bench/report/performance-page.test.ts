@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Figure } from '../../../bench/report/figures.ts'
-import { table } from '../../../bench/report/markdown.ts'
-import { renderMeasured, withMeasured } from '../../../bench/report/performance-page.ts'
-import { renderResults, type Results, type RunNotes } from '../../../bench/report/results.ts'
+import type { Figure } from '../../../../bench/report/figures.ts'
+import { table } from '../../../../bench/report/markdown.ts'
+import { renderMeasured, withMeasured } from '../../../../bench/report/performance-page.ts'
+import { renderResults, type Results, type RunNotes } from '../../../../bench/report/results.ts'
 
 const FIGURE: Figure = {
   name: 'executed_jobs_per_second',
@@ -28,6 +28,7 @@ const RUN: RunNotes = {
   ceilings: [{ name: 'undici.dispatch', unit: 'calls/s', value: 74_000.4 }],
   paces: { own: { punctual: 5_000, bullmq: 2_000 }, equal: 2_000, slowest: 'bullmq' },
   breakdowns: [],
+  peers: [{ name: 'bullmq', setup: 'on Redis', lacks: 'signed calls', better: 'runs any code' }],
   notes: ['nothing started early'],
   skipped: ['quirrel: no Node it supports'],
 }
@@ -50,6 +51,11 @@ describe('the measured part', () => {
     expect(text).toMatch(
       /\| `executed_jobs_per_second` \| jobs\/s \| 30,000 \(29,000–31,000\) \| bullmq: 10,000 \| 3\.00× \|/,
     )
+  })
+
+  test('says beside the figures what a peer lacks and where it is better', () => {
+    expect(text).toMatch(/\| Peer +\| Set up +\| Lacks beside Punctual +\| Is better at +\|/)
+    expect(text).toMatch(/\| bullmq +\| on Redis +\| signed calls +\| runs any code +\|/)
   })
 
   test('has ceilings, facts, and what is missing', () => {

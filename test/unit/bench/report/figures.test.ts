@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FIGURE_KINDS, Measurements, ratioToBest } from '../../../bench/report/figures.ts'
+import { FIGURE_KINDS, Measurements, ratioToBest } from '../../../../bench/report/figures.ts'
 
 describe('the ratio to the best peer', () => {
   test('is over 1 when Punctual is better, in both directions', () => {
@@ -73,7 +73,7 @@ test('the names are those that others read', () => {
     'lateness_p99_ms',
     'lateness_equal_p50_ms',
     'lateness_equal_p99_ms',
-    'redis_cpu_us_per_job',
+    'datastore_cpu_us_per_job',
     'client_cpu_us_per_job',
     'api_allocated_bytes_per_job',
     'executor_allocated_bytes_per_job',
