@@ -78,7 +78,7 @@ describe('the measured part', () => {
 })
 
 test('docs/performance.md shows the results of the last run; node bench/render-page.ts makes it so', () => {
-  const root = join(import.meta.dirname, '../../..')
+  const root = join(import.meta.dirname, '../../../..')
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
   const results = JSON.parse(read('bench/results/latest.json')) as Results
   const run = JSON.parse(read('bench/results/run.json')) as RunNotes
