@@ -29,7 +29,7 @@ const ONE_ALONE: Record<Stage, CountedCost> = {
   },
   claim: {
     asked:
-      'evalsha 1 get 1 hget 3 hincrby 1 hmget 2 hset 2 llen 1 lrange 1 ltrim 1 set 1 time 1 zadd 1 zcard 1 zincrby 1 zrange 3 zrem 1 zscore 1',
+      'del 1 evalsha 1 get 1 hget 3 hincrby 1 hmget 2 hset 2 lrange 1 set 1 time 1 zadd 1 zcard 1 zincrby 1 zrange 3 zrem 1 zscore 1',
     toRedis: 811,
     fromRedis: 466,
     toTarget: 0,
@@ -37,7 +37,7 @@ const ONE_ALONE: Record<Stage, CountedCost> = {
   call: { asked: '', toRedis: 0, fromRedis: 0, toTarget: 481 },
   finish: {
     asked: 'evalsha 1 hdel 2 hget 3 hincrby 5 hmget 2 hset 3 lpush 1 rpush 1 time 1 zrem 1',
-    toRedis: 1270,
+    toRedis: 1108,
     fromRedis: 49,
     toTarget: 0,
   },
@@ -54,7 +54,7 @@ const HUNDRED_TOGETHER: Record<Stage, CountedCost> = {
   },
   claim: {
     asked:
-      'evalsha 2 get 2 hget 6 hincrby 2 hmget 4 hset 4 llen 2 lrange 2 ltrim 2 set 2 time 2 zadd 2 zcard 2 zincrby 3 zrange 6 zrem 1 zscore 2',
+      'del 1 evalsha 2 get 2 hget 6 hincrby 2 hmget 4 hset 4 llen 2 lrange 4 ltrim 1 set 2 time 2 zadd 2 zcard 2 zincrby 3 zrange 6 zrem 1 zscore 2',
     toRedis: 1488,
     fromRedis: 24795,
     toTarget: 0,
@@ -62,7 +62,7 @@ const HUNDRED_TOGETHER: Record<Stage, CountedCost> = {
   call: { asked: '', toRedis: 0, fromRedis: 0, toTarget: 48265 },
   finish: {
     asked: 'evalsha 2 hdel 4 hget 6 hincrby 10 hmget 4 hset 6 lpush 2 rpush 2 time 2 zrem 2',
-    toRedis: 16042,
+    toRedis: 15718,
     fromRedis: 198,
     toTarget: 0,
   },
@@ -78,7 +78,7 @@ const FIFTY_QUEUES: Record<Stage, CountedCost> = {
   },
   claim: {
     asked:
-      'evalsha 1 get 1 hget 3 hincrby 1 hmget 100 hset 2 llen 50 lrange 50 ltrim 50 set 1 time 1 zadd 50 zcard 1 zincrby 1 zrange 3 zrem 50 zscore 1',
+      'del 1 evalsha 1 get 1 hget 3 hincrby 1 hmget 100 hset 2 lrange 50 set 1 time 1 zadd 50 zcard 1 zincrby 1 zrange 3 zrem 1 zscore 1',
     toRedis: 8020,
     fromRedis: 15297,
     toTarget: 0,
@@ -86,7 +86,7 @@ const FIFTY_QUEUES: Record<Stage, CountedCost> = {
   call: { asked: '', toRedis: 0, fromRedis: 0, toTarget: 24150 },
   finish: {
     asked: 'evalsha 1 hdel 51 hget 3 hincrby 5 hmget 51 hset 52 lpush 50 rpush 1 time 1 zrem 50',
-    toRedis: 27530,
+    toRedis: 16685,
     fromRedis: 99,
     toTarget: 0,
   },
