@@ -63,6 +63,7 @@ class PunctualStand implements Stand {
       PUNCTUAL_TOKEN: randomBytes(24).toString('base64url'),
       PUNCTUAL_SECRETS_KEY: randomBytes(32).toString('base64'),
       PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8',
+      PUNCTUAL_QUOTA_QUEUES: 'none',
     }
   }
 

@@ -67,7 +67,10 @@ function cut(bytes: Uint8Array, goesOn: boolean): { text: string; isCut: boolean
   if (bytes.length <= CALL_RECORD_BODY_BYTES_MAX && !goesOn) {
     return { text: Buffer.from(bytes).toString('utf8'), isCut: false }
   }
-  // In streaming mode the decoder omits a character that is cut in two.
-  const text = new TextDecoder().decode(bytes.subarray(0, CALL_RECORD_BODY_BYTES_MAX), { stream: true })
+  // In streaming mode the decoder omits a character that is cut in two. A byte order mark is kept, as in a body that is whole.
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+    bytes.subarray(0, CALL_RECORD_BODY_BYTES_MAX),
+    { stream: true },
+  )
   return { text, isCut: true }
 }
