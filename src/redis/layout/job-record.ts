@@ -324,7 +324,6 @@ export function toTuple(attempt: AttemptSummary): AttemptTuple {
   return tuple
 }
 
-/** Throws when an attempt is damaged. */
 /** Of the parts that every attempt has. */
 const NUMBERS = 6
 
@@ -333,6 +332,7 @@ function hasNumbers(tuple: AttemptTuple): boolean {
   return true
 }
 
+/** Throws when an attempt is damaged. */
 export function decodeAttempts(tuples: readonly AttemptTuple[]): AttemptSummary[] {
   if (!tuples.every(hasNumbers)) throw new Error('the attempts of a chain are damaged')
   return tuples.map(
