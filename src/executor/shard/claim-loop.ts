@@ -17,9 +17,18 @@ export interface ClaimLoopOptions extends Runtime {
   onLeaseLost(reason: string, isEarly: boolean): void
   /** The claim in progress was given up. */
   onAbandoned(): void
+  /** 0–1. */
+  random(): number
 }
 
 const CONTENDED_WAIT_MS = 5
+/** After more empty claims in a row than this, other executors are faster all the time. */
+const LOST_RACES_MAX = 4
+/**
+ * How long the next claim waits then, at most and at random: a hundred idle executors that followed each hint at once would
+ * keep Redis busy with claims that find nothing, and of so many one still comes soon.
+ */
+const LOST_RACES_WAIT_MS_MAX = 25
 const RETRY_MS = 200
 /** A claim without an answer for this long must not keep slots from other shards. */
 const EXPIRY_MS = 1_000
@@ -52,6 +61,8 @@ export class ClaimLoop implements SlotRequester {
   #isWoken = false
   #claimsForWake = 0
   #emptyClaims = 0
+  /** Empty claims in a row, whatever woke this. */
+  #lostRaces = 0
   #followWakeAtMs = 0
   #cancelTimer: (() => void) | null = null
   #cancelExpiry: () => void = () => undefined
@@ -173,16 +184,27 @@ export class ClaimLoop implements SlotRequester {
     const isThrottled = throttledTeams.length > 0
     this.#claimsForWake = Math.max(0, this.#claimsForWake - 1)
     this.#emptyClaims = isEmpty ? this.#emptyClaims + 1 : 0
-    this.#followWakeAtMs = isEmpty && isThrottled ? clock.monotonicMs() + THROTTLED_WAKE_MS : 0
     const isContended = isEmpty && !isThrottled && bytesWanted === null
+    this.#lostRaces = isContended ? this.#lostRaces + 1 : 0
+    const contendedWaitMs = this.#contendedWaitMs()
+    const wakeWaitMs = isEmpty && isThrottled ? THROTTLED_WAKE_MS : this.#isLosing ? contendedWaitMs : 0
+    this.#followWakeAtMs = clock.monotonicMs() + wakeWaitMs
     if (this.#isWoken) this.wake()
     else if (runnable === 0) this.#withdraw()
     else if (isContended || this.#emptyClaims > EMPTY_CLAIMS_MAX) {
       // Other executors were faster: pause instead of racing them for the same queues.
       this.#withdraw()
-      this.#requestAfter(CONTENDED_WAIT_MS)
+      this.#requestAfter(contendedWaitMs)
     } else if (bytesWanted !== null || this.#claimsForWake > 0) this.#request()
     else this.#requestMore(throttledTeams)
+  }
+
+  get #isLosing(): boolean {
+    return this.#lostRaces > LOST_RACES_MAX
+  }
+
+  #contendedWaitMs(): number {
+    return this.#isLosing ? this.#options.random() * LOST_RACES_WAIT_MS_MAX : CONTENDED_WAIT_MS
   }
 
   #request(): void {

@@ -15,6 +15,8 @@ export interface ExecutorSessionOptions extends Runtime {
   readonly scheduler: SlotScheduler
   readonly runCall: CallRunner
   readonly metrics: Metrics
+  /** 0–1. */
+  random(): number
   /** A claim saw when the next delayed job is due, Unix ms by Redis time; null = none. */
   onNextDue(nextDueMs: number | null): void
   /** `isEarly` = Redis ended the lease before our own deadline, so other leases may have ended too. */

@@ -95,6 +95,46 @@ describe('a claim', () => {
     expect(source.claim.calls).toHaveLength(2)
   })
 
+  test('waits after a hint when others are faster all the time, until one brings work again', async () => {
+    const { clock, source, session, runner, start } = setUpSession()
+    const claimsAfterHint = async () => {
+      const before = source.claim.calls.length
+      session.wake()
+      await quiescence()
+      return source.claim.calls.length - before
+    }
+    await start()
+    // With that of the start, five claims have found nothing.
+    for (let hint = 0; hint < 4; hint += 1) expect(await claimsAfterHint()).toBe(1)
+    const empty = source.claim.calls.length
+    // 0.4 of 25 ms, from the last claim on, however many hints come.
+    expect(await claimsAfterHint()).toBe(0)
+    await clock.advance(9)
+    expect(await claimsAfterHint()).toBe(0)
+    const [job] = jobs(1) as [ClaimedJob]
+    source.claim.rule = () => {
+      source.claim.rule = () => claimAnswer([])
+      return claimAnswer([job])
+    }
+    await clock.advance(1)
+    expect(runner.run.calls).toHaveLength(1)
+    expect(source.claim.calls.length).toBeGreaterThan(empty)
+    await clock.advance(10)
+    for (let hint = 0; hint < 2; hint += 1) expect(await claimsAfterHint()).toBe(1)
+  })
+
+  test('is repeated more seldom while others take all that is ready', async () => {
+    const { clock, source, start } = setUpSession()
+    source.claim.rule = () => claimAnswer([], { runnable: 5 })
+    await start()
+    await clock.advance(4 * 5)
+    expect(source.claim.calls).toHaveLength(5)
+    await clock.advance(9)
+    expect(source.claim.calls).toHaveLength(5)
+    await clock.advance(1)
+    expect(source.claim.calls).toHaveLength(6)
+  })
+
   test('is followed by a look four times a second while all is held, and by a claim on a hint', async () => {
     const { clock, source, session, scheduler, start } = setUpSession()
     source.claim.rule = () => ({ status: 'held' })

@@ -42,6 +42,7 @@ export function setUpSession(options: { slots?: number } = {}) {
     clock,
     logger,
     metrics,
+    random: () => 0.4,
     onLeaseLost: (isEarly) => lost.push(isEarly ? 'early' : 'in time'),
     checkSuspended: () => suspension.check(),
   })
