@@ -19,8 +19,8 @@ import { until } from '../../support/until.ts'
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const FIND = join(ROOT, 'scripts/control-plane.sh')
 const PAGE = readFileSync(join(ROOT, 'docs/install.md'), 'utf8')
-const COMMANDS_TIMEOUT_MS = 120_000
-/** An API server may wait a minute for the objects of a definition that is deleted, and some tests delete twice. */
+const COMMANDS_TIMEOUT_MS = 300_000
+/** An API server may wait a minute for the objects of each definition that is deleted, and some tests delete twice. */
 const TEST_TIMEOUT_MS = 2 * COMMANDS_TIMEOUT_MS
 const QUEUE = { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue' }
 
