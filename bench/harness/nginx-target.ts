@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync, existsSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
 import type { CountSample } from '../report/statistics.ts'
@@ -24,8 +24,8 @@ export interface Target {
 
 export async function startTarget(folder: string): Promise<Target> {
   const port = await freePort()
-  const home = join(folder, `nginx-${port}`)
-  mkdirSync(home)
+  // Another target may have had the port before.
+  const home = mkdtempSync(join(folder, `nginx-${port}-`))
   const logPath = join(home, 'arrivals.log')
   const configPath = join(home, 'nginx.conf')
   writeFileSync(configPath, nginxConfig(home, logPath, port))
