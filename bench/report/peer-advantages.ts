@@ -7,6 +7,10 @@ const CAUSES: Partial<Record<FigureName, string>> = {
     'Each contender is at half of its own rate; those that do less send fewer calls meanwhile.',
   lateness_p99_ms:
     'Each contender is at half of its own rate; those that do less send fewer calls meanwhile.',
+  accepted_jobs_per_second:
+    "The API of asynq is ours in Go, without a token, validation or egress check; Punctual's does these in one Node process, whose CPU is the limit: a third of it goes into writes to sockets, more than a tenth into node:http and streams.",
+  lateness_equal_p50_ms:
+    "Celery's worker waits in memory for jobs that it has taken in advance; Punctual's executor learns in Redis that a job is due.",
   idle_bytes_per_queue:
     "Punctual keeps each team's queue names in order for its lists, about 110 bytes a queue; a peer's connection per queue and worker process is not counted.",
 }
