@@ -162,8 +162,10 @@ class Lane {
   #startFlush(): void {
     if (this.#isFlushing || this.#waiting.length === 0) return
     this.#isFlushing = true
+    // A full batch gains nothing by waiting.
+    if (this.#waiting.length >= ENQUEUE_BATCH_MAX) setImmediate(() => this.#flushAndGoOn())
     // After another poll: clients that were just answered have sent their next pushes by then.
-    setImmediate(() => setImmediate(() => this.#flushAndGoOn()))
+    else setImmediate(() => setImmediate(() => this.#flushAndGoOn()))
   }
 
   #flushAndGoOn(): void {
