@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { freePort } from '../../../bench/harness/ports.ts'
+import { until } from '../../support/until.ts'
 import { inspectRole, type RoleInspector } from '../../../bench/profiling/role-inspector.ts'
 
 /** Allocates strings for ever, in turns that let the inspector in between. */
@@ -30,20 +31,20 @@ async function inspectProgram(): Promise<RoleInspector> {
   return (role = await inspectRole(port))
 }
 
-/** Until it has allocated so much more. */
+/** Until it has allocated so much more, with pauses: a process that is asked all the time does little else. */
 async function untilAllocated(of: RoleInspector, bytes: number): Promise<void> {
   const before = await of.allocatedBytes()
-  while ((await of.allocatedBytes()) < before + bytes);
+  await until('it has allocated', async () => (await of.allocatedBytes()) >= before + bytes)
 }
 
 test('a process tells its CPU and its allocations, and where they go, while it runs', async () => {
   const inspected = await inspectProgram()
   const before = await inspected.cpuMicros()
   const endCpu = await inspected.profileCpu()
-  await untilAllocated(inspected, 8_000_000)
+  await untilAllocated(inspected, 32_000_000)
   const cpu = await endCpu()
   const endAllocations = await inspected.profileAllocations()
-  await untilAllocated(inspected, 8_000_000)
+  await untilAllocated(inspected, 32_000_000)
   const allocations = await endAllocations()
   const after = await inspected.cpuMicros()
   expect(after.user + after.system).toBeGreaterThan(before.user + before.system)
