@@ -30,7 +30,7 @@ export function breakdownLines(breakdowns: readonly Breakdown[]): string[] {
     ['a job', ...breakdowns.map(({ perJob, unit }) => costText(perJob, unit))],
   ]
   return [
-    'Two full runs with inspectors (`make bench ONLY=profile`): shares of what the main thread does, without its idle time, and of what it allocates; beside each, what that makes of the CPU or the bytes of a job. Native code and libraries of Node (buffers, URLs, hashes, compression) count as their caller’s. The profilers cost CPU themselves, and a thread that waits for a core while it has work counts as busy.',
+    'Two full runs under the inspector (`make bench ONLY=profile`). Each cell is a share of the main thread’s busy time, or of the bytes it allocates, and what that share comes to for a job. Native code and libraries of Node (buffers, URLs, hashes, compression) count as their caller’s. The profilers cost CPU themselves, and a thread that waits for a core while it has work counts as busy.',
     '',
     ...table(['Place', ...breakdowns.map(({ name }) => name)], rows),
   ]

@@ -38,11 +38,11 @@ export async function measureBusyQueues(run: ScaleRun): Promise<void> {
   for (const phase of ['pushed', 'executed'] as const) {
     const [ofFew, ofMany] = [few, many].map((costs) => least(costs.map((cost) => cost[phase])))
     if (ofFew === undefined || ofMany === undefined) continue
-    const what = phase === 'pushed' ? 'taking a job in' : 'working a job off'
-    run.record(`${what}, 10 queues: CPU beside Redis`, 'µs', ofFew.ownMicros)
+    const what = phase === 'pushed' ? 'push' : 'claim, call and finish'
+    run.record(`${what}, 10 queues: CPU of API and executor`, 'µs', ofFew.ownMicros)
     run.record(`${what}, 10 queues: CPU of Redis`, 'µs', ofFew.redisMicros)
     run.record(`${what}, 10 queues: commands`, '', ofFew.commands)
-    run.record(`${what}, all queues: CPU beside Redis`, 'µs', ofMany.ownMicros)
+    run.record(`${what}, all queues: CPU of API and executor`, 'µs', ofMany.ownMicros)
     run.record(`${what}, all queues: CPU of Redis`, 'µs', ofMany.redisMicros)
     run.record(`${what}, all queues: commands`, '', ofMany.commands)
   }

@@ -46,7 +46,7 @@ async function measureCluster(run: ScaleRun, count: number): Promise<void> {
     run.record(`${of}: called a second`, 'jobs/s', ((all - from) / (performance.now() - began)) * 1000)
     await sleep(1_000)
     const done = cpuOf(nodes)
-    tell(run, `${of}: CPU of Redis to work a job off`, working, done, all - from)
+    tell(run, `${of}: CPU of Redis to claim and finish a job`, working, done, all - from)
     const total = sum(stored) - sum(before) + ((sum(done) - sum(working)) * run.size) / (all - from)
     run.record(`${of}: CPU of all Redis of a job`, 'µs', (total * 1e6) / run.size)
     const most = Math.max(
