@@ -26,8 +26,8 @@ export interface CallRunnerOptions {
   readonly jobIds: JobIds
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Whether a successful call of the queue is recorded. */
-  keepsSuccess(queue: string): boolean
+  /** Whether a successful call of the queue is recorded. @param queue with its shard */
+  keepsSuccess(team: string, queue: string): boolean
   /** This machine cannot open any connection: further claims would fail in the same way. */
   onLocalFault(): void
 }
@@ -136,7 +136,8 @@ function endJob(
     completedAtMs: Math.max(nowMs, work.startedAtMs),
     durationMs: Math.round(result.durationMs),
   })
-  const isKept = judgement.failureReason !== null || keepsSuccess(`${work.shard}:${work.location.queue}`)
+  const isKept =
+    judgement.failureReason !== null || keepsSuccess(work.team, `${work.shard}:${work.location.queue}`)
   return {
     type: 'ended',
     work,

@@ -32,8 +32,8 @@ function setUp(keepsSuccess = true) {
     caller: { call, close: () => Promise.resolve() },
     teams: teamsOf((team) => (team === 'shop' ? teamSettings : NO_TEAM_SETTINGS)),
     jobIds,
-    keepsSuccess: (queue) => {
-      sampled.push(queue)
+    keepsSuccess: (team, queue) => {
+      sampled.push(`${team} ${queue}`)
       return keepsSuccess
     },
     logger,
@@ -109,10 +109,10 @@ describe('a job’s end', () => {
     })
   })
 
-  test('omits the call of a success that is not sampled, by shard and queue', async () => {
+  test('omits the call of a success that is not sampled, by team, shard and queue', async () => {
     const { sampled, run } = setUp(false)
     expect(await run(claimedJob({ shard: 3 }))).toMatchObject({ type: 'ended', call: null })
-    expect(sampled).toEqual(['3:7'])
+    expect(sampled).toEqual(['default 3:7'])
   })
 
   test('always keeps the call of a failure, without asking the sampler', async () => {

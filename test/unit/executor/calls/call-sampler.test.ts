@@ -6,8 +6,10 @@ import {
 import { createCallSampler } from '../../../../src/executor/calls/call-sampler.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 
-function keptOf(keepsSuccess: (queue: string) => boolean, queue: string, calls: number): number {
-  return Array.from({ length: calls }, () => keepsSuccess(queue)).filter(Boolean).length
+type Sampler = ReturnType<typeof createCallSampler>
+
+function keptOf(keepsSuccess: Sampler, queue: string, calls: number, team = 'a'): number {
+  return Array.from({ length: calls }, () => keepsSuccess(team, queue)).filter(Boolean).length
 }
 
 test('keeps the first calls of a second, of each queue by itself', () => {
@@ -22,7 +24,7 @@ test('begins again with every second', async () => {
   const sampler = createCallSampler(clock)
   keptOf(sampler, 'a', 100)
   await clock.advance(999)
-  expect(sampler('a')).toBe(false)
+  expect(sampler('a', 'a')).toBe(false)
   await clock.advance(1)
   expect(keptOf(sampler, 'a', 100)).toBe(SUCCESSFUL_CALL_RECORDS_PER_SECOND)
 })
@@ -46,4 +48,15 @@ test('leaves half of them to queues that have none yet', () => {
   // Five take twenty each; the sixth and those after it take one.
   expect(busy).toEqual([20, 20, 20, 20, 20, 1])
   expect(keptOf(few, 'quiet', 5)).toBe(1)
+})
+
+test('keeps the first of each team, whatever the queues of others have used up', async () => {
+  const clock = createFakeClock()
+  const sampler = createCallSampler(clock)
+  for (let i = 0; i < 2 * OF_ALL; i += 1) keptOf(sampler, `q${i}`, 1, 'greedy')
+  expect(keptOf(sampler, 'calm', 5, 'calm')).toBe(1)
+  expect(keptOf(sampler, 'other', 5, 'calm')).toBe(0)
+  await clock.advance(1_000)
+  for (let i = 0; i < 2 * OF_ALL; i += 1) keptOf(sampler, `q${i}`, 1, 'greedy')
+  expect(keptOf(sampler, 'calm', 5, 'calm')).toBe(1)
 })
