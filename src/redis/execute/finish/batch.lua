@@ -2,7 +2,8 @@
 -- `Alerts`, `EndLog`, `Runs`, `Settle` and `Usage`.
 --
 -- A job has three words, and what it shares with those around it stands once, in its stretch: batch-job.ts. `facts` of
--- most jobs are their bytes, or ''; else bytes '|' delay '|' large '|' failure '|' length of the call '|' call callback
+-- most jobs are their bytes, or ''; such a job has no fields for what it lacks, so that its table is half as large. Else
+-- they are bytes '|' delay '|' large '|' failure '|' length of the call '|' call callback
 -- ARGV.places: for jobs of one queue that follow each other 'queue count;', queue: its position among the plain queues
 --       and the others after them. Plain queues lack the keys that their jobs do not need.
 -- ARGV.runs: for each run that ends with its job 'position cron record team reason host', and a line break · position: of
@@ -20,10 +21,12 @@ local alert_rows = ROWS.alerts
 
 local function read_facts(job, facts)
   local bytes, delay, large, failure, length = string.match(facts, '^(%d*)|(%d+)|(%d)|([^|]*)|(%d+)|')
-  job.bytes, job.delay, job.is_large, job.failure = tonumber(bytes), tonumber(delay), large == '1', failure
+  job.bytes, job.delay, job.is_large = tonumber(bytes), tonumber(delay), large == '1'
+  if failure ~= '' then job.failure = failure end
   local at = #bytes + #delay + #large + #failure + #length + 6
-  job.call = string.sub(facts, at, at + tonumber(length) - 1)
-  job.callback = string.sub(facts, at + tonumber(length))
+  local call_end = at + tonumber(length)
+  if call_end > at then job.call = string.sub(facts, at, call_end - 1) end
+  if call_end <= #facts then job.callback = string.sub(facts, call_end) end
 end
 
 local function read_jobs()
@@ -38,12 +41,12 @@ local function read_jobs()
         left = tonumber(stretch.count)
       end
       left = left - 1
-      local id, record, facts = next_arg(), next_arg(), next_arg()
+      local facts = ARGV[arg_at + 3]
       local job = {
-        id = id, record = record, position = #found + 1, bytes = tonumber(facts), delay = 0, is_large = false,
-        failure = '', call = '', callback = '', kind = stretch.kind, queue = queue, token = stretch.token,
-        settingsHash = stretch.settingsHash,
+        id = ARGV[arg_at + 1], record = ARGV[arg_at + 2], position = #found + 1, bytes = tonumber(facts), kind = stretch.kind,
+        queue = queue, token = stretch.token, settingsHash = stretch.settingsHash,
       }
+      arg_at = arg_at + 3
       if not job.bytes and facts ~= '' then read_facts(job, facts) end
       found[#found + 1] = job
     end
@@ -100,8 +103,9 @@ end
 -- A damaged job raises nothing: what its queue wants is unknown.
 local function note_failure(queue, job)
   if job.is_quarantined or job.kind == END.released then return end
-  if job.failure ~= '' and not queue.cron then queue.failure_reason = job.failure end
-  for _, alert in ipairs(job.alerts or {}) do
+  if job.failure and not queue.cron then queue.failure_reason = job.failure end
+  if not job.alerts then return end
+  for _, alert in ipairs(job.alerts) do
     Alerts.raise(alert_teams[tonumber(alert.teamPosition)], {
       type = alert.type, reason = alert.reason, kind = 'queue', resource = alert.queueId,
       suppressed = alert.suppressedBy, job = job.id, facts = alert.facts,

@@ -55,7 +55,7 @@ function Settle.quarantine(batch, queue, job, body)
 end
 
 function Settle.retry(batch, queue, job, body)
-  local delay = job.delay
+  local delay = job.delay or 0
   local due = batch.now + delay
   local minute = math.floor(due / 60000)
   local bucket = delay > 60000 and batch.minutes[minute]
@@ -77,7 +77,7 @@ end
 function Settle.dead_letter(batch, queue, job, body)
   local bar = string.find(body, '|', 31, true)
   local letter = string.sub(body, 1, bar) .. job.record .. request_part(body)
-  keep_dead_letter(queue, root_of(job.id), letter, batch.now + job.delay)
+  keep_dead_letter(queue, root_of(job.id), letter, batch.now + (job.delay or 0))
   return #letter - #body
 end
 
@@ -181,9 +181,9 @@ function Settle.settle(batch, queue, job)
   if not job.is_quarantined and (kind == END.success or kind == END.failed or kind == END.deadLetter) then
     batch.settings_released[job.settingsHash] = (batch.settings_released[job.settingsHash] or 0) + 1
   end
-  if job.call ~= '' then
+  if job.call then
     local kept = Settle.keep_call(batch, queue, job)
     if kept then queue.bytes = queue.bytes + kept else batch.calls_dropped = batch.calls_dropped + 1 end
   end
-  if job.callback ~= '' then Settle.callback(batch, batch.callback_queues[queue.callbackQueue], job) end
+  if job.callback then Settle.callback(batch, batch.callback_queues[queue.callbackQueue], job) end
 end
