@@ -82,11 +82,11 @@ do
     fields = { INDEX.owner }
     block_fields[block] = fields
   end
-  local places = #fields
-  for i = 1, tonumber(jobs) do fields[places + i], ids[i] = all_fields[read + i], all_ids[read + i] end
-  read = read + #ids
+  local places, count = #fields, tonumber(jobs)
+  for i = 1, count do fields[places + i], ids[i] = all_fields[read + i], all_ids[read + i] end
+  read = read + count
   stretches[#stretches + 1] = {
-    queue = queues[tonumber(queue)], block = block, fields = fields, places = places, ids = ids,
+    queue = queues[tonumber(queue)], block = block, fields = fields, places = places, ids = ids, count = count,
     start = start, ms = tonumber(ms), timeout = timeout,
     is_large = string.find(marks, 'l', 1, true), is_keyed = string.find(marks, 'i', 1, true),
   }
@@ -146,6 +146,36 @@ local function place(stretch, id)
   end
 end
 
+-- Plans all jobs of a stretch at once, as most are: new, small, without keys, within every ceiling, of a queue that takes
+-- them. Answers their code and when they are due, or nothing when each has to be looked at.
+local function plan_all(stretch)
+  local queue, block, places, count = stretch.queue, stretch.block, stretch.places, stretch.count
+  if queue.moved or queue.is_draining or is_taken[block] or stretch.is_large or stretch.is_keyed then return nil end
+  local found, bytes = found_fields[block], 0
+  for i = 1, count do
+    if found[places + i] then return nil end
+    bytes = bytes + #ARGV[arg_at + i]
+  end
+  if not Quota.admit_all(KEYS.teamUsage, queue.team, count, HEAD_BYTES * count + bytes) then return nil end
+  begin(stretch)
+  local bodies, n, head, ids = queue.bodies, queue.count * 2, stretch.head, stretch.ids
+  local fields, indexed, local_id = stretch.fields, stretch.indexed, queue.localId
+  local m = #indexed
+  for i = 1, count do
+    bodies[n + 1], bodies[n + 2] = ids[i], head .. ARGV[arg_at + i]
+    indexed[m + 1], indexed[m + 2] = fields[places + i], local_id
+    n, m = n + 2, m + 2
+  end
+  if stretch.is_due and #queue.ready_ids == 0 then
+    queue.ready_ids = ids
+  else
+    for i = 1, count do place(stretch, ids[i]) end
+  end
+  arg_at = arg_at + count
+  queue.count, queue.bytes = queue.count + count, queue.bytes + bytes + #head * count
+  return 'ok', stretch.due_text
+end
+
 -- The next job of a stretch, from 1.
 local function plan(stretch, i)
   local queue, block, request = stretch.queue, stretch.block, next_arg()
@@ -197,18 +227,25 @@ end
 
 local position, is_made = 0, {}
 local last_code, last_due
+local function say(count, code, id, due)
+  local n = #answer
+  if code == last_code and due == last_due and id == '-' then
+    answer[n - 3] = answer[n - 3] + count
+  else
+    answer[n + 1], answer[n + 2], answer[n + 3], answer[n + 4] = count, code, id, due
+    last_code, last_due = code, due
+  end
+  if #audits > 0 then
+    for i = 1, count do is_made[position + i] = code == 'ok' end
+  end
+  position = position + count
+end
 for _, stretch in ipairs(stretches) do
-  for i = 1, #stretch.ids do
-    local code, id, due = plan(stretch, i)
-    local n = #answer
-    if code == last_code and due == last_due and id == '-' then
-      answer[n - 3] = answer[n - 3] + 1
-    else
-      answer[n + 1], answer[n + 2], answer[n + 3], answer[n + 4] = 1, code, id, due
-      last_code, last_due = code, due
-    end
-    position = position + 1
-    if #audits > 0 then is_made[position] = code == 'ok' end
+  local code, due = plan_all(stretch)
+  if code then
+    say(stretch.count, code, '-', due)
+  else
+    for i = 1, stretch.count do say(1, plan(stretch, i)) end
   end
 end
 

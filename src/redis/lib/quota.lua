@@ -47,6 +47,18 @@ function Quota.admit(tu, team, size)
   Quota.all = Quota.all + size
 end
 
+-- Counts so many jobs of `size` bytes in all, if no bound refuses any of them. Answers whether it did.
+function Quota.admit_all(tu, team, count, size)
+  if not team.jobs then open(tu, team) end
+  if team.jobs_max and team.jobs + count > team.jobs_max then return false end
+  if team.bytes_max and team.bytes + size > team.bytes_max then return false end
+  if team.month_max and team.month_jobs + count > team.month_max then return false end
+  if Quota.all_max and Quota.all + size > Quota.all_max then return false end
+  team.jobs, team.bytes, team.month_jobs = team.jobs + count, team.bytes + size, team.month_jobs + count
+  Quota.all = Quota.all + size
+  return true
+end
+
 -- Counts a run of a cron. No quota stops it, only the team's share of the free memory (nil = no bound). Answers whether it
 -- was admitted.
 function Quota.admit_run(tu, team, size, share)
