@@ -33,7 +33,7 @@ export function withIncludes(source: string): string {
 /**
  * Puts constants in place of names, so that they cost nothing when the step runs: `KEYS.ring` becomes `KEYS[4]`,
  * `ARGV.leaseMs` `ARGV[1]`, `QUEUE.active` `'a'`. `local queues = ROWS.queues` becomes the loop that reads them. Where
- * most rows are not needed, `ROWS.queues.count` and `ROWS.queues.keys(queue)` read the last group piece by piece. Lines
+ * most rows are not needed, `ROWS.queues.count` and `ROWS.queues[index].meta` read the last group piece by piece. Lines
  * keep their numbers.
  */
 export function withNames(source: string, { name, shape }: { name: string; shape: StepShape }): string {
@@ -66,10 +66,11 @@ export function withNames(source: string, { name, shape }: { name: string; shape
         return count === undefined ? readRows(local, shape.rows?.[group] as RowShape) : readCount(local)
       },
     )
-    .replace(/\bROWS\.(\w+)\.keys\((\w+)\)/g, (what, group: string, row: string) => {
+    .replace(/\bROWS\.(\w+)\[(\w+)\]\.(\w+)/g, (what, group: string, index: string, word: string) => {
       const rows = shape.rows?.[group]
       if (rows === undefined) throw unknown(what)
-      return readKeys(row, keyNames(rows))
+      const names = keyNames(rows)
+      return `KEYS[key_at + (${index} - 1) * ${names.length} + ${place(names, word, what)}]`
     })
   if (read < groups.length) throw new Error(`${name}.lua: ROWS.${groups[read]} is never read`)
   if (groups.length === 0 && shape.rest === undefined) return named
@@ -86,15 +87,9 @@ function cursors(args: number, keys: number, source: string): string {
   return `local arg_at, key_at = ${args}, ${keys}${/\bnext_arg\(\)/.test(source) ? ` ${nextArg}` : ''}`
 }
 
-/** The hand reads the arguments of these rows, by `next_arg`, and the keys of the few that it needs. */
+/** The hand reads the arguments of these rows, by `next_arg`, and the keys of the few that it needs, from 1. */
 function readCount(local: string): string {
   return `local ${local} = tonumber(ARGV[arg_at + 1]) arg_at = arg_at + 1`
-}
-
-/** @param row a local table whose `index` counts from 1 */
-function readKeys(row: string, keys: readonly string[]): string {
-  const values = keys.map((_, i) => `KEYS[key_at + (${row}.index - 1) * ${keys.length} + ${i + 1}]`)
-  return `${keys.map((key) => `${row}.${key}`).join(', ')} = ${values.join(', ')}`
 }
 
 /** Lua that reads a count and that many rows into tables, as long as the hand would write it. */

@@ -76,18 +76,17 @@ end
 
 local asked_teams = ROWS.askedTeams
 local asked_count = ROWS.queues.count
--- Most queues that are asked are never opened, so their keys are read only then.
-local teams, queues = {}, {}
+-- Most queues that are asked are never opened: until then one has nothing but its local id, `first` and what follows of
+-- its team's. `opened` has the others by their index, `queues` in the order in which they were opened.
+local teams, local_ids, opened, queues = {}, {}, {}, {}
 for i, row in ipairs(asked_teams) do
-  local team = { number = row.number, next = 1, queues = {}, dealt = 0, claimed = 0, charge = 0 }
-  team.headroom = team_headroom[team.number] or other_teams
-  team.is_throttled = team.headroom <= 0
-  teams[i] = team
-  for j = 1, tonumber(row.queueCount) do
-    local index, id = #queues + 1, next_arg()
-    local queue = { index = index, team = team, localId = id, dealt = 0, headroom = queue_headroom[id] or other_queues }
-    team.queues[j], queues[index] = queue, queue
-  end
+  local first, count = #local_ids + 1, tonumber(row.queueCount)
+  local headroom = team_headroom[row.number] or other_teams
+  teams[i] = {
+    number = row.number, first = first, last = first + count - 1, next = first, dealt = 0, claimed = 0, charge = 0,
+    headroom = headroom, is_throttled = headroom <= 0,
+  }
+  for j = first, first + count - 1 do local_ids[j] = next_arg() end
 end
 
 local claimed, bytes_wanted, wanting = 0, 0, nil
@@ -110,12 +109,11 @@ local function throttled_teams()
   for _, team in ipairs(teams) do
     if team.is_throttled and #found < THROTTLED_MAX then
       local field
-      for _, queue in ipairs(team.queues) do field = field or queue.name end
+      for index = team.first, team.last do field = field or (opened[index] and opened[index].name) end
       local name = team_names[team.number]
       if not name and not field then
-        local first = team.queues[1]
-        ROWS.queues.keys(first)
-        field = call('HGET', first.meta, QUEUE.name)
+        local first = team.first
+        field = call('HGET', ROWS.queues[first].meta, QUEUE.name)
       end
       name = name or Usage.team_of(field)
       if name then table.insert(found, name) end
@@ -140,9 +138,11 @@ end
 local last_token, last_ids = last_claim()
 if last_token then
   local by_id = {}
-  for _, queue in ipairs(queues) do
-    ROWS.queues.keys(queue)
-    by_id[queue.localId] = queue
+  for index, id in ipairs(local_ids) do
+    by_id[id] = {
+      index = index, localId = id, meta = ROWS.queues[index].meta, records = ROWS.queues[index].records,
+      payloads = ROWS.queues[index].payloads,
+    }
   end
   for _, job in ipairs(still_held(by_id, last_token, last_ids)) do
     add_job(job.queue, job.id, job.body, payload_of(job.queue, job.id, job.body))
@@ -154,11 +154,12 @@ local skipped_beyond, blocked = 0, 0
 
 -- Skips the id of a cancelled job. Answers false when the queue has to wait for the next claim.
 local function skip(queue)
-  if queue.cancelled >= SKIPPED_PER_QUEUE_MAX then
+  local cancelled = queue.cancelled or 0
+  if cancelled >= SKIPPED_PER_QUEUE_MAX then
     if skipped_beyond >= SKIPPED_BEYOND_MAX then return false end
     skipped_beyond = skipped_beyond + 1
   end
-  queue.cancelled = queue.cancelled + 1
+  queue.cancelled = cancelled + 1
   return true
 end
 
@@ -178,55 +179,64 @@ end
 -- Claims up to `count` jobs that exist and fit from the head of the queue's ready list; ids of cancelled jobs are
 -- skipped.
 local function take(queue, count)
-  local got, page = 0, count
+  local got, page, deadlines = 0, count, queue.claimed
+  local n = #deadlines
   while got < count and not queue.is_blocked do
     local ids = ids_from(queue, page)
     if #ids == 0 then break end
-    local before = got
+    local before, read = got, 0
     local bodies = call('HMGET', queue.records, unpack(ids))
     for i, id in ipairs(ids) do
       local body = bodies[i]
       if body then
         -- By its length first: a payload that does not fit is not read.
-        local field = payload_field(id, body)
+        local field = head_of(body).is_large and payload_field(id)
         local size = #body + (field and call('HSTRLEN', queue.payloads, field) or 0)
         if bytes + size > bytes_max then
           queue.is_blocked, blocked = true, blocked + 1
           if size > bytes_wanted then bytes_wanted, wanting = size, queue end
           break
         end
-        add_job(queue, id, body, field and call('HGET', queue.payloads, field) or '')
-        local deadlines = queue.claimed
-        local n = #deadlines
-        deadlines[n + 1], deadlines[n + 2] = deadline_of(body, now), id
-        got = got + 1
+        local head = add_job(queue, id, body, field and call('HGET', queue.payloads, field) or '')
+        deadlines[n + 1], deadlines[n + 2] = deadline_of(head, now), id
+        n, got = n + 2, got + 1
       elseif not skip(queue) then
         queue.is_blocked = true
         break
       end
-      queue.consumed = queue.consumed + 1
+      read = read + 1
       if got == count then break end
     end
+    queue.consumed = queue.consumed + read
     page = got > before and count - got or math.max(count - got, SKIP_PAGE)
   end
+  local team = queue.team
   queue.free, queue.headroom = queue.free - got, queue.headroom - got
-  queue.team.headroom, queue.team.claimed = queue.team.headroom - got, queue.team.claimed + got
+  team.headroom, team.claimed = team.headroom - got, team.claimed + got
   claimed = claimed + got
 end
 
-local function open(queue)
-  ROWS.queues.keys(queue)
-  local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.name, QUEUE.cancelledReady)
-  queue.name, queue.counted = live[3], tonumber(live[4] or '') or 0
-  queue.consumed, queue.cancelled, queue.claimed = 0, 0, {}
+-- Makes the table of a queue with sixteen fields, which is what one with more than eight has room for; the others are
+-- those of few queues.
+local function open(team, index)
+  local meta, ready, in_flight = ROWS.queues[index].meta, ROWS.queues[index].ready, ROWS.queues[index].inFlight
+  local live = call('HMGET', meta, QUEUE.active, QUEUE.maxParallel, QUEUE.name, QUEUE.cancelledReady)
   -- Most queues that are opened have fewer jobs than they may start in one round, so the jobs say how many there are.
-  queue.head = live[1] == '1' and call('LRANGE', queue.ready, 0, quantum - 1) or {}
-  queue.length = #queue.head < quantum and #queue.head or call('LLEN', queue.ready)
-  queue.free = queue.length
-  if queue.length > 0 and live[2] then
-    queue.free = (tonumber(live[2]) or 1) - call('ZCARD', queue.inFlight)
-    queue.is_limited = true
+  local head = live[1] == '1' and call('LRANGE', ready, 0, quantum - 1) or {}
+  local length = #head < quantum and #head or call('LLEN', ready)
+  local id = local_ids[index]
+  local queue = {
+    index = index, localId = id, team = team, name = live[3], meta = meta, ready = ready, inFlight = in_flight,
+    records = ROWS.queues[index].records, payloads = ROWS.queues[index].payloads, head = head, length = length,
+    free = length, consumed = 0, claimed = {}, dealt = 0, headroom = queue_headroom[id] or other_queues,
+  }
+  if length > 0 and live[2] then
+    queue.is_limited, queue.free = true, (tonumber(live[2]) or 1) - call('ZCARD', in_flight)
   end
+  -- How many ids of cancelled jobs are counted in its ready list.
+  if live[4] and live[4] ~= '0' then queue.counted = tonumber(live[4]) end
+  opened[index], queues[#queues + 1] = queue, queue
+  return queue
 end
 
 -- Jobs that the queue could start, its limit allowing, beside the slots dealt to it.
@@ -234,21 +244,22 @@ local function startable(queue)
   return math.min(queue.free, queue.length - queue.consumed) - queue.dealt
 end
 
--- Deals up to `most` slots to one queue, and answers how many.
-local function deal_to_queue(queue, most)
-  local headroom = queue.headroom - queue.dealt
-  if not queue.claimed then
+-- Deals up to `most` slots to the team's queue with this index, and answers how many.
+local function deal_to_queue(team, index, most)
+  local queue = opened[index]
+  if not queue then
     -- It is in the ring, so it has something to start and need not be opened to throttle its team.
-    if headroom <= 0 then
-      queue.team.is_throttled = true
+    if (queue_headroom[local_ids[index]] or other_queues) <= 0 then
+      team.is_throttled = true
       return 0
     end
-    open(queue)
+    queue = open(team, index)
   end
   if queue.is_blocked then return 0 end
+  local headroom = queue.headroom - queue.dealt
   local given = math.min(most, startable(queue))
   if given > headroom then
-    queue.team.is_throttled = true
+    team.is_throttled = true
     given = headroom
   end
   if given <= 0 then return 0 end
@@ -257,8 +268,8 @@ local function deal_to_queue(queue, most)
 end
 
 local function has_more(team)
-  for _, queue in ipairs(team.queues) do
-    if not queue.claimed or startable(queue) > 0 then return true end
+  for index = team.first, team.last do
+    if not opened[index] or startable(opened[index]) > 0 then return true end
   end
   return false
 end
@@ -272,9 +283,9 @@ local function deal_to_team(team, most)
   end
   local count = math.min(most, headroom)
   local left = count
-  for _ = 1, #team.queues do
-    left = left - deal_to_queue(team.queues[team.next], left)
-    team.next = team.next % #team.queues + 1
+  for _ = team.first, team.last do
+    left = left - deal_to_queue(team, team.next, left)
+    team.next = team.next < team.last and team.next + 1 or team.first
     if left == 0 then break end
   end
   team.dealt = team.dealt + count - left
@@ -312,7 +323,7 @@ local token = ''
 if claimed > 0 then
   token = new_token()
   for _, queue in ipairs(queues) do
-    if queue.claimed and #queue.claimed > 0 then
+    if #queue.claimed > 0 then
       call('ZADD', queue.inFlight, unpack(queue.claimed))
       Usage.note(Usage.team_of(queue.name), 0, 0, #queue.claimed / 2)
     end
@@ -322,25 +333,23 @@ if claimed > 0 then
 end
 local leaving, emptied = {}, {}
 for _, queue in ipairs(queues) do
-  if queue.claimed and queue.consumed > 0 then
-    local charge = #queue.claimed / 2 + math.floor(queue.cancelled / SKIPPED_PER_JOB)
-    queue.is_emptied = queue.consumed >= queue.length
+  if queue.consumed > 0 then
+    local cancelled, is_emptied = queue.cancelled or 0, queue.consumed >= queue.length
+    local charge = #queue.claimed / 2 + math.floor(cancelled / SKIPPED_PER_JOB)
     queue.team.charge = queue.team.charge + charge
-    if not queue.is_emptied and (not queue.is_limited or queue.free > 0) then
+    if not is_emptied and (not queue.is_limited or queue.free > 0) then
       call('ZINCRBY', KEYS.ring, charge, queue.localId)
     else
       leaving[#leaving + 1] = queue.localId
     end
-    if queue.cancelled > 0 or queue.counted ~= 0 then
-      uncount_cancelled(queue.meta, queue.cancelled, queue.is_emptied)
-    end
+    if cancelled > 0 or queue.counted then uncount_cancelled(queue.meta, cancelled, is_emptied) end
   end
 end
 if #leaving > 0 then call('ZREM', KEYS.ring, unpack(leaving)) end
 for _, queue in ipairs(queues) do
-  if queue.is_emptied then
+  if queue.consumed >= queue.length and queue.consumed > 0 then
     emptied[#emptied + 1] = queue.ready
-  elseif queue.claimed and queue.consumed > 0 then
+  elseif queue.consumed > 0 then
     call('LTRIM', queue.ready, queue.consumed, -1)
   end
 end

@@ -51,7 +51,7 @@ if last_token then
     local queue = job.queue
     cohort = { losses = Record.losses(job.body), team = Usage.team_of(queue.name) or '' }
     add_job(queue, job.id, job.body, payload_of(queue, job.id, job.body))
-    call('ZADD', queue.inFlight, deadline_of(job.body, now), job.id)
+    call('ZADD', queue.inFlight, deadline_of(head_of(job.body), now), job.id)
     call('ZREM', KEYS.suspects, queue.localId .. '|' .. job.id)
   end
   return answer(last_token)
@@ -83,8 +83,7 @@ local function take(queue, id)
     bytes_wanted = string.format('%.0f', #body + #payload)
     return false
   end
-  add_job(queue, id, body, payload)
-  table.insert(queue.claimed, deadline_of(body, now))
+  table.insert(queue.claimed, deadline_of(add_job(queue, id, body, payload), now))
   table.insert(queue.claimed, id)
   table.insert(handled, member)
   queue.free, claimed = queue.free - 1, claimed + 1

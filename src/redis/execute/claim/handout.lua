@@ -1,66 +1,66 @@
 -- Shared by claim and claim_suspects: the jobs that a claim hands out. Declares `jobs`, `payloads`, `names`, `settings` and
--- `bytes`, which are answered, `payload_field`, `payload_of`, `deadline_of`, `add_job`, `last_claim`, `still_held`,
--- `new_token` and `hold`. Wants `Record`.
+-- `bytes`, which are answered, `head_of`, `payload_field`, `payload_of`, `deadline_of`, `add_job`, `last_claim`,
+-- `still_held`, `new_token` and `hold`. Wants `Record`.
 --
 -- `jobs` holds stretches of one queue: index of the queue, count of jobs, {id, record} of each. `payloads` holds the tails
 -- of requests, of the few jobs that have one: position of the job, payload.
 
 local jobs, payloads, names, settings, bytes = {}, {}, {}, {}, 0
-local known_settings = {}
 local numbers_a_seq = 16 * tonumber(ARGV.shards)
-local job_count, stretch_queue, stretch_at = 0, nil, 0
+local job_count, jobs_end, stretch_queue, stretch_at = 0, 0, nil, 0
+local sub = string.sub
 
 -- What the head of a record says, worked out once for all records that have the same: those of a queue mostly do.
 local heads = {}
 local function head_of(body)
-  local text = string.sub(body, 16, 30)
+  local text = sub(body, 16, 30)
   local head = heads[text]
   if not head then
-    head = { is_large = Record.is_large(body), timeout = Record.timeout_ms(body), hash = string.sub(body, 20, 30) }
+    head = { is_large = Record.is_large(body), timeout = Record.timeout_ms(body), hash = sub(body, 20, 30) }
     heads[text] = head
   end
   return head
 end
 
--- The field of `payloads` that has the tail of the request; nil when the record's flags say that there is none.
-local function payload_field(id, body)
-  if not head_of(body).is_large then return nil end
+-- The field of `payloads` that has the tail of the request, if the head of its record says that there is one.
+local function payload_field(id)
   return string.format('%.0f', math.floor(tonumber(id) / numbers_a_seq))
 end
 
 local function payload_of(queue, id, body)
-  local field = payload_field(id, body)
-  return field and call('HGET', queue.payloads, field) or ''
+  return head_of(body).is_large and call('HGET', queue.payloads, payload_field(id)) or ''
 end
 
--- The hard deadline of a job that is claimed now, as text: Redis takes long to write a number of Lua.
-local function deadline_of(body, now)
-  local head = head_of(body)
+-- The hard deadline of a job with this head that is claimed now, as text: Redis takes long to write a number of Lua.
+local function deadline_of(head, now)
   head.deadline = head.deadline or string.format('%.0f', now + head.timeout + tonumber(ARGV.graceMs))
   return head.deadline
 end
 
-local function learn(queue, hash)
-  if not known_settings[hash] then
-    known_settings[hash] = true
-    table.insert(settings, hash)
-    table.insert(settings, call('HGET', KEYS.settings, hash) or '')
-  end
-  if not queue.is_named then
-    queue.is_named = true
-    table.insert(names, queue.index)
-    table.insert(names, queue.name or call('HGET', queue.meta, QUEUE.name) or '')
-  end
+local known_settings, named = {}, {}
+local function learn_settings(head)
+  head.is_known = true
+  if known_settings[head.hash] then return end
+  known_settings[head.hash] = true
+  table.insert(settings, head.hash)
+  table.insert(settings, call('HGET', KEYS.settings, head.hash) or '')
 end
 
+local function begin_stretch(queue)
+  jobs[jobs_end + 1], jobs[jobs_end + 2] = queue.index, 0
+  jobs_end = jobs_end + 2
+  stretch_queue, stretch_at = queue, jobs_end
+  if named[queue.index] then return end
+  named[queue.index] = true
+  table.insert(names, queue.index)
+  table.insert(names, queue.name or call('HGET', queue.meta, QUEUE.name) or '')
+end
+
+-- By index: table.insert takes twice as long, and this is done for each job.
 local function add_job(queue, id, body, payload)
-  -- By index: table.insert takes twice as long, and this is done for each job.
-  local n = #jobs
-  if queue ~= stretch_queue then
-    jobs[n + 1], jobs[n + 2] = queue.index, 0
-    stretch_queue, stretch_at, n = queue, n + 2, n + 2
-  end
-  jobs[n + 1], jobs[n + 2] = id, body
+  if queue ~= stretch_queue then begin_stretch(queue) end
+  jobs[jobs_end + 1], jobs[jobs_end + 2] = id, body
+  jobs_end = jobs_end + 2
   jobs[stretch_at] = jobs[stretch_at] + 1
   job_count = job_count + 1
   bytes = bytes + #body + #payload
@@ -68,7 +68,9 @@ local function add_job(queue, id, body, payload)
     local at = #payloads
     payloads[at + 1], payloads[at + 2] = job_count, payload
   end
-  learn(queue, head_of(body).hash)
+  local head = head_of(body)
+  if not head.is_known then learn_settings(head) end
+  return head
 end
 
 -- After a lost answer: token and job ids of the claim with this request id; nil when the last claim was another.
@@ -101,14 +103,13 @@ end
 
 -- Notes the executor as the holder of all claimed jobs. `claimed` of a queue holds deadline, id, deadline, id…
 local function hold(queues, token)
-  local held, ids = {}, {}
+  local held, ids, n = {}, {}, 0
   for _, queue in ipairs(queues) do
-    if queue.claimed then
-      local holder = queue.localId .. '|' .. token
-      for i = 2, #queue.claimed, 2 do
-        local n, id = #ids, queue.claimed[i]
-        ids[n + 1], held[n * 2 + 1], held[n * 2 + 2] = id, id, holder
-      end
+    local claimed, holder = queue.claimed, queue.localId .. '|' .. token
+    for i = 2, #claimed, 2 do
+      local id = claimed[i]
+      ids[n + 1], held[n * 2 + 1], held[n * 2 + 2] = id, id, holder
+      n = n + 1
     end
   end
   local note = ARGV.requestId .. ' ' .. token .. ' ' .. table.concat(ids, ' ')
