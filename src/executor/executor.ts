@@ -8,7 +8,7 @@ import type { OwnSecretsSource } from '../ports/access/own-secrets.ts'
 import type { TeamSettingsSource } from '../ports/settings.ts'
 import { NO_WINDOWS, type WindowSource } from '../ports/windows.ts'
 import { ClaimPause } from './crons/claim-pause.ts'
-import { createCallRunner } from './calls/call-runner.ts'
+import { createCallRunner, type CallRunnerOptions } from './calls/call-runner.ts'
 import { createCallSampler } from './calls/call-sampler.ts'
 import { ShardWorker, type ShardPorts } from './shard/shard-worker.ts'
 import { newcomerSlotsOf, type Shares } from './slots/fair-share.ts'
@@ -37,6 +37,8 @@ export interface ExecutorOptions extends Runtime {
   readonly jobIds: JobIds
   readonly metrics: Metrics
   readonly capacity: ExecutorCapacity
+  /** Whether a successful call is recorded. Left out: as many as the bounds allow. */
+  readonly keepsSuccess?: CallRunnerOptions['keepsSuccess']
   /** Called for each lease. */
   newExecutorId(): string
   /** 0–1. */
@@ -82,7 +84,7 @@ export class Executor {
     metrics.shardsHeld(() => this.#shardsHeld())
     const runCall = createCallRunner({
       ...options,
-      keepsSuccess: createCallSampler(clock),
+      keepsSuccess: options.keepsSuccess ?? createCallSampler(clock),
       onLocalFault: () => this.#pauseClaims(),
     })
     this.#suspension = new SuspendDetector(clock, () => this.#confirmLeases())

@@ -17,13 +17,19 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'finish ends jobs that are not held',
     script: 'finish',
-    right: 'holders[i] == queue.holder and not',
+    right: 'holders[position] == queue.holder and not',
     wrong: 'not',
+  },
+  {
+    bug: 'finish ends plain jobs that are not held',
+    script: 'finish',
+    right: 'if holders[i] ~= holder then return false end',
+    wrong: '',
   },
   {
     bug: 'claim forgets the slots in use',
     script: 'claim',
-    right: "(tonumber(live[2]) or 1) - call('ZCARD', queue.inFlight)",
+    right: "(tonumber(live[2]) or 1) - call('ZCARD', in_flight)",
     wrong: '(tonumber(live[2]) or 1)',
   },
   {
@@ -36,6 +42,12 @@ const PLANTED: readonly Planted[] = [
     bug: 'finish frees no slot',
     script: 'finish',
     right: "call('ZREM', queue.inFlight, unpack(queue.freed))",
+    wrong: 'local _ = 0',
+  },
+  {
+    bug: 'finish frees no slot of a plain job',
+    script: 'finish',
+    right: "call('ZREM', queue.inFlight, unpack(ids, place.before + 1, place.last))",
     wrong: '',
   },
   {
@@ -59,8 +71,8 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'dead letters call nobody back',
     script: 'finish',
-    right: "if job.callback ~= '' then",
-    wrong: "if job.callback ~= '' and job.kind ~= 'd' then",
+    right: 'if job.callback then',
+    wrong: "if job.callback and job.kind ~= 'd' then",
   },
 ]
 /** As above, found by stories of crons. */

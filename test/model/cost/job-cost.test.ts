@@ -37,7 +37,7 @@ const ONE_ALONE: Record<Stage, CountedCost> = {
   call: { asked: '', toRedis: 0, fromRedis: 0, toTarget: 481 },
   finish: {
     asked: 'evalsha 1 hdel 2 hget 3 hincrby 5 hmget 2 hset 3 lpush 1 rpush 1 time 1 zrem 1',
-    toRedis: 1108,
+    toRedis: 1105,
     fromRedis: 49,
     toTarget: 0,
   },
@@ -62,7 +62,7 @@ const HUNDRED_TOGETHER: Record<Stage, CountedCost> = {
   call: { asked: '', toRedis: 0, fromRedis: 0, toTarget: 48265 },
   finish: {
     asked: 'evalsha 2 hdel 4 hget 6 hincrby 10 hmget 4 hset 6 lpush 2 rpush 2 time 2 zrem 2',
-    toRedis: 15718,
+    toRedis: 14933,
     fromRedis: 198,
     toTarget: 0,
   },
@@ -86,7 +86,7 @@ const FIFTY_QUEUES: Record<Stage, CountedCost> = {
   call: { asked: '', toRedis: 0, fromRedis: 0, toTarget: 24150 },
   finish: {
     asked: 'evalsha 1 hdel 51 hget 3 hincrby 5 hmget 51 hset 52 lpush 50 rpush 1 time 1 zrem 50',
-    toRedis: 16685,
+    toRedis: 16535,
     fromRedis: 99,
     toTarget: 0,
   },

@@ -85,6 +85,29 @@ describe('finish and reap', () => {
     await assertClean(world)
   })
 
+  test('ends jobs of two claims and two queues in their order, and those that are not held change nothing', async () => {
+    const source = await openExecutor(world, 'e1')
+    await pushAll(intake, 5)
+    const first = await claimed(source, 3)
+    const second = await claimed(source, 2)
+    await pushOne(intake, { queue: 'other' })
+    const [other] = await claimed(source, 1)
+    // One is given back and claimed by somebody else before the ends are sent.
+    await source.finish([{ type: 'released', work: first[1] as ClaimedWork }])
+    const elsewhere = await openExecutor(world, 'e2')
+    const [taken] = await claimed(elsewhere, 1)
+    const works = [...first, other as ClaimedWork, ...second]
+    const failing = second[0] as ClaimedWork
+    const ends = works.map((work) => ended(world, work, { failed: work === failing }))
+    assert.deepEqual(await source.finish(ends), ['done', 'stale', 'done', 'done', 'done', 'done'])
+    await assertClean(world)
+    assert.deepEqual(await elsewhere.finish([ended(world, taken as ClaimedWork)]), ['done'])
+    await assertClean(world)
+    const history = await redis.client.lrange(queueKeys().history, 0, -1)
+    const newestFirst = [taken, second[1], first[2], first[0]].map((work) => String(work?.jobId))
+    assert.deepEqual(history, newestFirst)
+  })
+
   test('wakes a queue at its limit at once', async () => {
     await createQueueStore(world.engine).apply('default', 'emails', {
       ...DEFAULT_QUEUE_SETTINGS,
@@ -203,7 +226,7 @@ describe('finish and reap', () => {
     // Its three words are the last ones, behind its stretch, no team and no alert.
     const job = sent.args.slice(-3)
     const args = [...sent.args, ...job]
-    args[REAP.shape.args.indexOf('places')] = '1 2;'
+    args[REAP.shape.args.indexOf('places')] = '1 2 ;'
     args[sent.args.length - 6] = 2
     await world.engine.runner.run({ name: 'reap', keys: sent.keys, args })
     assert.equal(await redis.client.llen(queueKeys().ready), 1)

@@ -132,17 +132,18 @@ const CLASSES: Readonly<Record<string, string>> = { d: '0-9', a: 'A-Za-z', s: '\
 const patterns = new Map<string, RegExp>()
 
 /**
- * Translates a Lua pattern into a RegExp. Supports classes, `[^|]`, `%[`, `.`, `*`, `+`, `?`, anchors and groups, and refuses
+ * Translates a Lua pattern into a RegExp. Supports classes, `[^|]`, `%[`, `%-`, `.`, `*`, `+`, `?`, anchors and groups, and refuses
  * the rest.
  */
 function pattern(text: string): RegExp {
   let known = patterns.get(text)
   if (known === undefined) {
-    if (/%[^dasw]|\[|-/i.test(text.replaceAll('[^|]', '').replaceAll('%[', '')))
+    if (/%[^dasw]|\[|-/i.test(text.replaceAll('[^|]', '').replaceAll(/%[[-]/g, '')))
       throw new Error(`the simulation does not support the pattern ${text}`)
     const source = text
       .replace(/[|{}\\]/g, '\\$&')
       .replaceAll('%[', '\\[')
+      .replaceAll('%-', '-')
       .replace(/\./g, '[^]')
       .replace(/%([a-z])/g, (_, name: string) => `[${CLASSES[name]}]`)
       .replace(/%([A-Z])/g, (_, name: string) => `[^${CLASSES[name.toLowerCase()]}]`)
@@ -223,7 +224,8 @@ const LIBRARY = {
   pairs: (table: unknown) => (table as LuaTable).pairs(),
   tonumber,
   tostring,
-  unpack: (table: unknown, from: unknown = 1) => multi(...listOf(table).slice(num(from) - 1)),
+  unpack: (table: unknown, from: unknown = 1, to: unknown = len(table)) =>
+    multi(...listOf(table).slice(num(from) - 1, num(to))),
 }
 
 /** The functions that compiled code calls; `lua-compiler.ts` declares each in its prologue. */

@@ -103,7 +103,13 @@ export class SimulatedExecutor {
   constructor(
     around: Surroundings,
     name: string,
-    options: { concurrency: number; callBytes?: number; onLeaseLost: () => void; onStale: () => void },
+    options: {
+      concurrency: number
+      callBytes?: number
+      keepsSuccesses?: boolean
+      onLeaseLost: () => void
+      onStale: () => void
+    },
   ) {
     this.name = name
     const metrics: Metrics = {
@@ -138,6 +144,8 @@ export class SimulatedExecutor {
       logger,
       metrics,
       capacity: capacityOf(options.concurrency, { callBytes: options.callBytes ?? ROOMY_BYTES }),
+      // At work most successes leave no record; the few of a story all would.
+      ...(options.keepsSuccesses ? {} : { keepsSuccess: () => false }),
       newExecutorId: () => {
         leases += 1
         return `${name}.${leases}`

@@ -166,6 +166,7 @@ export class Simulation {
     const started = new SimulatedExecutor(this.around, name, {
       concurrency: this.plan.concurrency,
       callBytes: this.plan.callBytes,
+      keepsSuccesses: this.plan.seed % 2 === 0,
       onLeaseLost: () => this.#unlessHit(name, 'lost its lease'),
       onStale: () => this.#unlessHit(name, 'ended a job that was no longer its own'),
     })

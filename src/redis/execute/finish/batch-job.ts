@@ -1,6 +1,7 @@
 import type { AlertFacts } from '../../../domain/alerts/alert-message.ts'
 import type { AlertType } from '../../../domain/alerts/alert.ts'
 import type { FailureReason } from '../../../domain/jobs/job.ts'
+import { ATTEMPTS_PER_CHAIN } from '../../../domain/jobs/job-ids.ts'
 import { END } from '../../layout/fields.ts'
 
 /** One job of a batch, in the words of the steps. */
@@ -107,34 +108,79 @@ function leavesOnlySummary({ kind, isLarge, call, callback }: BatchJob): boolean
 
 /**
  * Jobs that follow each other with the same token, kind and settings are a stretch, which says that once, and those that
- * follow each other in a queue are a place of it. What is left of most jobs are three words: in a batch they are most of
- * what is sent.
- * @param queues local ids, in the order in which the step reads them
+ * follow each other in a queue are a place of it. Jobs that leave nothing but a summary have a place of their own within
+ * a stretch, which the step ends as a whole, and two words each: in a batch they are most of what is sent.
  */
-export function jobRows(jobs: readonly BatchJob[], queues: readonly string[]) {
+export function jobRows(
+  jobs: readonly BatchJob[],
+  {
+    queues,
+    shards,
+  }: {
+    /** Local ids, in the order in which the step reads them. */
+    readonly queues: readonly string[]
+    /** Of the installation; null = the step may end each job otherwise than it is told. */
+    readonly shards: number | null
+  },
+) {
   const positions = new Map(queues.map((localId, i) => [localId, i + 1]))
-  const stretches: Array<ReturnType<typeof stretchOf>> = []
-  const places: Array<{ readonly queue: string; count: number }> = []
+  const stretches: Stretch[] = []
+  const places: Place[] = []
+  const words: Array<string | number> = []
+  const mayBePlain = shards !== null && areDistinct(jobs)
   for (const job of jobs) {
-    const last = stretches.at(-1)
-    if (last !== undefined && isOf(last, job)) last.count += 1
-    else stretches.push(stretchOf(job))
-    const place = places.at(-1)
-    if (place?.queue === job.queue) place.count += 1
-    else places.push({ queue: job.queue, count: 1 })
+    let stretch = stretches.at(-1)
+    if (stretch === undefined || !isOf(stretch, job)) stretches.push((stretch = stretchOf(job)))
+    stretch.count += 1
+    const plainOf = mayBePlain && endsPlainly(job, shards) ? stretch : null
+    let place = places.at(-1)
+    if (place === undefined || place.queue !== job.queue || place.plainOf !== plainOf) {
+      places.push((place = { queue: job.queue, plainOf, count: 0, growth: 0 }))
+    }
+    place.count += 1
+    words.push(job.id, job.record)
+    if (plainOf === null) words.push(factsOf(job))
+    else place.growth += Buffer.byteLength(job.record) - Number(job.bytes)
   }
-  return {
-    stretches,
-    places: places.map(({ queue, count }) => `${positions.get(queue)} ${count};`).join(''),
-    jobs: jobs.flatMap((job) => [job.id, job.record, factsOf(job)]),
-  }
+  const placeText = ({ queue, count, plainOf, growth }: Place): string =>
+    `${positions.get(queue)} ${count} ${plainOf === null ? '' : growth};`
+  return { stretches, places: places.map(placeText).join(''), jobs: words }
 }
 
-function stretchOf({ token, kind, settingsHash }: BatchJob) {
-  return { token, kind, settingsHash, count: 1 }
+interface Stretch {
+  readonly token: string
+  readonly kind: BatchJob['kind']
+  readonly settingsHash: string
+  count: number
 }
 
-function isOf(stretch: ReturnType<typeof stretchOf>, job: BatchJob): boolean {
+interface Place {
+  readonly queue: string
+  /** The stretch of its jobs, if it ends as a whole. */
+  readonly plainOf: Stretch | null
+  count: number
+  /** By how many bytes the summaries are longer than the records were. */
+  growth: number
+}
+
+/** A job may stand twice in a batch, under two tokens. */
+function areDistinct(jobs: readonly BatchJob[]): boolean {
+  return new Set(jobs.map(({ id }) => id)).size === jobs.length
+}
+
+/** Whether a first attempt has succeeded and leaves nothing but a summary: then its id is that of its chain. */
+function endsPlainly(job: BatchJob, shards: number): boolean {
+  const { kind, bytes, isLarge, call, callback, alerts } = job
+  const leavesNothingElse = !isLarge && call === '' && callback === '' && alerts === null
+  const isFirstAttempt = Math.floor(job.id / shards) % ATTEMPTS_PER_CHAIN === 0
+  return kind === END.success && bytes !== '' && leavesNothingElse && isFirstAttempt
+}
+
+function stretchOf({ token, kind, settingsHash }: BatchJob): Stretch {
+  return { token, kind, settingsHash, count: 0 }
+}
+
+function isOf(stretch: Stretch, job: BatchJob): boolean {
   return stretch.token === job.token && stretch.kind === job.kind && stretch.settingsHash === job.settingsHash
 }
 

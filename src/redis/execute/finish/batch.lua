@@ -1,11 +1,14 @@
--- Shared by finish and reap: ends a batch of jobs. Declares `job_rows`, `open_batch`, `end_job` and `close_batch`. Wants
--- `Alerts`, `EndLog`, `Runs`, `Settle` and `Usage`.
+-- Shared by finish and reap: ends a batch of jobs. Declares `ids`, `rows`, `open_batch`, `end_plainly`, `as_jobs`,
+-- `end_job` and `close_batch`. Wants `Alerts`, `EndLog`, `Runs`, `Settle` and `Usage`.
 --
--- A job has three words, and what it shares with those around it stands once, in its stretch: batch-job.ts. `facts` of
--- most jobs are their bytes, or ''; such a job has no fields for what it lacks, so that its table is half as large. Else
--- they are bytes '|' delay '|' large '|' failure '|' length of the call '|' call callback
--- ARGV.places: for jobs of one queue that follow each other 'queue count;', queue: its position among the plain queues
---       and the others after them. Plain queues lack the keys that their jobs do not need.
+-- What a job shares with those around it stands once, in its stretch: batch-job.ts. Most jobs end plainly: their first
+-- attempt succeeded and leaves nothing but a summary. Those of one queue are a plain place, which has no table for each
+-- of its jobs: in their number the tables were a third of what a finish took. The others have three words, the third
+-- their facts: their bytes, or '' where the step has to ask, or
+--       bytes '|' delay '|' large '|' failure '|' length of the call '|' call callback
+-- ARGV.places: for jobs of one queue that follow each other 'queue count growth;', queue: its position among the plain
+--       queues and the others after them, growth: of a plain place, by how many bytes its summaries are longer than its
+--       records, else ''. Plain queues lack the keys that their jobs do not need.
 -- ARGV.runs: for each run that ends with its job 'position cron record team reason host', and a line break · position: of
 --       the job · record: as it stands among the cron's · team: position among the alert teams · reason, host: of a
 --       failure, else '' and '""'
@@ -29,31 +32,83 @@ local function read_facts(job, facts)
   if call_end <= #facts then job.callback = string.sub(facts, call_end) end
 end
 
-local function read_jobs()
+-- `ids` has those of all jobs, by their positions. `rows` has plain places, whose jobs stand from behind `before` up to
+-- `last`, and all other jobs, in their order.
+local ids, rows = {}, {}
+local function read_rows()
   for _, queue in ipairs(full_rows) do queue_rows[#queue_rows + 1] = queue end
-  local found, at, left, stretch = {}, 0, 0, nil
-  for place, count in string.gmatch(ARGV.places, '(%d+) (%d+);') do
-    local queue = queue_rows[tonumber(place)]
-    for _ = 1, tonumber(count) do
-      if left == 0 then
-        at = at + 1
-        stretch = stretch_rows[at]
-        left = tonumber(stretch.count)
-      end
-      left = left - 1
-      local facts = ARGV[arg_at + 3]
-      local job = {
-        id = ARGV[arg_at + 1], record = ARGV[arg_at + 2], position = #found + 1, bytes = tonumber(facts), kind = stretch.kind,
-        queue = queue, token = stretch.token, settingsHash = stretch.settingsHash,
-      }
-      arg_at = arg_at + 3
-      if not job.bytes and facts ~= '' then read_facts(job, facts) end
-      found[#found + 1] = job
+  local position, at, left, stretch = 0, 0, 0, nil
+  -- Answers the stretch of the next jobs, which are so many of it.
+  local function stretch_of_next(count)
+    if left == 0 then
+      at = at + 1
+      stretch = stretch_rows[at]
+      left = tonumber(stretch.count)
     end
+    left = left - count
+    return stretch
+  end
+  local function read_plain(queue, count, growth)
+    rows[#rows + 1] = {
+      queue = queue, stretch = stretch_of_next(count), before = position, last = position + count, growth = growth,
+      words_before = arg_at,
+    }
+    for i = 1, count do ids[position + i] = ARGV[arg_at + i * 2 - 1] end
+    arg_at, position = arg_at + count * 2, position + count
+  end
+  local function read_job(queue)
+    local of, id, facts = stretch_of_next(1), ARGV[arg_at + 1], ARGV[arg_at + 3]
+    position = position + 1
+    local job = {
+      id = id, record = ARGV[arg_at + 2], position = position, bytes = tonumber(facts), kind = of.kind, queue = queue,
+      token = of.token, settingsHash = of.settingsHash,
+    }
+    if not job.bytes and facts ~= '' then read_facts(job, facts) end
+    ids[position], rows[#rows + 1] = id, job
+    arg_at = arg_at + 3
+  end
+  for place, count, growth in string.gmatch(ARGV.places, '(%d+) (%d+) (%-?%d*);') do
+    local queue = queue_rows[tonumber(place)]
+    if growth ~= '' then
+      read_plain(queue, tonumber(count), tonumber(growth))
+    else
+      for _ = 1, tonumber(count) do read_job(queue) end
+    end
+  end
+end
+read_rows()
+
+-- The jobs of a plain place one by one, as it is needed when not all of them are held.
+local function as_jobs(place)
+  local found, stretch = {}, place.stretch
+  for i = 1, place.last - place.before do
+    found[i] = {
+      id = ids[place.before + i], record = ARGV[place.words_before + i * 2], position = place.before + i,
+      kind = stretch.kind, queue = place.queue, token = stretch.token, settingsHash = stretch.settingsHash,
+    }
   end
   return found
 end
-local job_rows = read_jobs()
+
+-- By the positions of their jobs: an id may stand twice in a batch, once stale.
+local runs, alerts_of = {}, {}
+local function read_runs_and_alerts()
+  local lists = 0
+  for position, cron, record, tick, team, reason, host in
+    string.gmatch(ARGV.runs, '(%d+) (%d+) (%a|(%d+)|%d+) (%d+) (%S*) (%S*)\n')
+  do
+    lists = lists + 1
+    runs[tonumber(position)] = {
+      cronId = cron, record = record, tick = tick, team = alert_teams[tonumber(team)], reason = reason, host = host,
+      cronRecords = run_lists[lists].cronRecords,
+    }
+  end
+  for _, alert in ipairs(alert_rows) do
+    local position = tonumber(alert.position)
+    alerts_of[position] = alerts_of[position] or {}
+    table.insert(alerts_of[position], alert)
+  end
+end
 
 -- Answers nil when a team's callback queue has another number than the caller knows: a Redis that lost its last writes
 -- may have given the number to another team.
@@ -70,47 +125,55 @@ local function open_batch(now)
   batch.call_bytes_before = batch.call_bytes
   for _, row in ipairs(minute_rows) do batch.minutes[tonumber(row.minute)] = row.bucket end
   for _, queue in ipairs(callback_queues) do batch.callback_queues[queue.localId] = queue end
-  -- By their positions: an id may stand twice in a batch, once stale.
-  local lists = 0
-  for position, cron, record, tick, team, reason, host in
-    string.gmatch(ARGV.runs, '(%d+) (%d+) (%a|(%d+)|%d+) (%d+) (%S*) (%S*)\n')
-  do
-    lists = lists + 1
-    job_rows[tonumber(position)].run = {
-      cronId = cron, record = record, tick = tick, team = alert_teams[tonumber(team)], reason = reason, host = host,
-      cronRecords = run_lists[lists].cronRecords,
-    }
-  end
-  for _, alert in ipairs(alert_rows) do
-    local job = job_rows[tonumber(alert.position)]
-    if not job.alerts then job.alerts = {} end
-    job.alerts[#job.alerts + 1] = alert
-  end
+  read_runs_and_alerts()
   for _, queue in ipairs(queue_rows) do
-    local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.cronId, QUEUE.name, QUEUE.teamNumber)
-    queue.live, queue.cron, queue.name, queue.team_number = live, live[3], live[4], live[5]
-    -- A queue that was deleted frees and creates nothing.
-    queue.exists = live[1]
-    queue.is_of_callbacks = not queue.cron and string.sub(queue.name or '', -1) == '/'
-    queue.freed, queue.dropped, queue.ended, queue.ended_summaries, queue.ended_payloads = {}, {}, {}, {}, {}
-    queue.end_log = {}
-    queue.bytes, queue.jobs = 0, 0
+    -- Without an active flag the queue was deleted: it frees and creates nothing. Lists are made when something is in
+    -- them, and what `live` has is not copied: each further field could double the table.
+    queue.live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.cronId, QUEUE.name, QUEUE.teamNumber)
+    queue.bytes, queue.jobs, queue.freed_count, queue.ended_count = 0, 0, 0, 0
   end
   return batch
+end
+
+local function add_to(queue, field, value)
+  local values = queue[field]
+  if values then values[#values + 1] = value else queue[field] = { value } end
 end
 
 -- Notes why a chain failed for good, which stands in the hash of its queue, and what the end of a job raises for its queue.
 -- A damaged job raises nothing: what its queue wants is unknown.
 local function note_failure(queue, job)
   if job.is_quarantined or job.kind == END.released then return end
-  if job.failure and not queue.cron then queue.failure_reason = job.failure end
-  if not job.alerts then return end
-  for _, alert in ipairs(job.alerts) do
+  if job.failure and not queue.live[CRON] then queue.failure_reason = job.failure end
+  for _, alert in ipairs(alerts_of[job.position] or {}) do
     Alerts.raise(alert_teams[tonumber(alert.teamPosition)], {
       type = alert.type, reason = alert.reason, kind = 'queue', resource = alert.queueId,
       suppressed = alert.suppressedBy, job = job.id, facts = alert.facts,
     })
   end
+end
+
+-- Ends the jobs of a plain place, all of which are held; `close_batch` writes them together. Places of a queue that follow
+-- each other become one.
+local function end_plainly(batch, place)
+  local queue, stretch, before, last = place.queue, place.stretch, place.before, place.last
+  local count, freed, n = last - before, batch.freed, #batch.freed
+  for i = 1, count do freed[n + i] = ids[before + i] end
+  queue.freed_count = queue.freed_count + count
+  local previous = queue.ended and queue.ended[#queue.ended]
+  if previous and previous.last == before then
+    previous.last = last
+  else
+    add_to(queue, 'ended', place)
+  end
+  if not queue.live[1] then return end
+  queue.ended_count = queue.ended_count + count
+  queue.bytes, queue.jobs = queue.bytes + place.growth, queue.jobs - count
+  batch.settings_released[stretch.settingsHash] = (batch.settings_released[stretch.settingsHash] or 0) + count
+  for i = before + 1, last do
+    if runs[i] then Runs.note_end(batch.ended_runs, runs[i], stretch.kind, ids[i]) end
+  end
+  EndLog.add(queue, stretch.kind, before + 1, last)
 end
 
 -- Answers whether the job was quarantined because its record is damaged.
@@ -119,21 +182,24 @@ local function end_job(batch, job)
   -- By index: table.insert takes twice as long, and this is done for each job.
   batch.freed[#batch.freed + 1] = job.id
   if job.kind == END.freed then return end
-  if not queue.exists then
-    table.insert(queue.freed, job.id)
+  if not queue.live[1] then
+    queue.freed_count = queue.freed_count + 1
+    add_to(queue, 'freed', job.id)
     return
   end
-  if job.run then Runs.note_end(batch.ended_runs, job.run, job) end
+  local run = runs[job.position]
+  if run then Runs.note_end(batch.ended_runs, run, job.kind, job.id) end
   Settle.settle(batch, queue, job)
   note_failure(queue, job)
-  EndLog.add_end(queue, job)
+  EndLog.add(queue, job.is_quarantined and END.quarantined or job.kind, job.position, job.position)
   -- A suspect keeps its slot.
   if job.is_suspect then return end
-  queue.freed[#queue.freed + 1] = job.id
+  queue.freed_count = queue.freed_count + 1
+  add_to(queue, 'freed', job.id)
   if job.kind == END.released then
     queue.has_released = true
   else
-    queue.dropped[#queue.dropped + 1] = job.id
+    add_to(queue, 'dropped', job.id)
   end
   return job.is_quarantined
 end
@@ -141,8 +207,21 @@ end
 -- Whether a history of this length needs somebody to look after it: that of a cron is too long, that of a queue has
 -- chains for another block.
 local function has_grown(queue, length)
-  if queue.cron then return length > tonumber(ARGV.trimHiddenAbove) end
-  return math.floor(length / 256) > math.floor((length - #queue.ended) / 256)
+  if queue.live[CRON] then return length > tonumber(ARGV.trimHiddenAbove) end
+  return math.floor(length / 256) > math.floor((length - queue.ended_count) / 256)
+end
+
+-- Takes the slots and the records of the queue's jobs.
+local function free(queue)
+  local exists = queue.live[1]
+  for _, place in ipairs(queue.ended or {}) do
+    if place.last then
+      call('ZREM', queue.inFlight, unpack(ids, place.before + 1, place.last))
+      if exists then call('HDEL', queue.records, unpack(ids, place.before + 1, place.last)) end
+    end
+  end
+  if queue.freed then call('ZREM', queue.inFlight, unpack(queue.freed)) end
+  if queue.dropped then call('HDEL', queue.records, unpack(queue.dropped)) end
 end
 
 -- Frees slots, holders and records, wakes queues, and raises alerts. Answers the queues whose history has grown, and what
@@ -150,19 +229,19 @@ end
 local function close_batch(batch)
   local grown = {}
   for _, queue in ipairs(queue_rows) do
-    if #queue.freed > 0 then
-      local length = #queue.ended > 0 and Settle.write_finished(batch, queue) or 0
-      call('ZREM', queue.inFlight, unpack(queue.freed))
-      if #queue.dropped > 0 then call('HDEL', queue.records, unpack(queue.dropped)) end
+    if queue.freed_count > 0 then
+      local live = queue.live
+      local length = queue.ended_count > 0 and Settle.write_finished(batch, queue, ids) or 0
+      free(queue)
       if queue.failure_reason then
         call('HSET', queue.meta, QUEUE.lastFailure, pad13(batch.now) .. '|' .. queue.failure_reason)
       end
       -- A queue without a limit becomes runnable only by a released job.
-      if queue.exists and (queue.live[2] or queue.has_released) then
-        batch.woken = batch.woken + wake(queue.localId, queue.team_number, queue.live, queue.ready, queue.inFlight)
+      if live[1] and (live[2] or queue.has_released) then
+        batch.woken = batch.woken + wake(queue.localId, live[TEAM_NUMBER], live, queue.ready, queue.inFlight)
       end
-      if #queue.ended > 0 and has_grown(queue, length) then table.insert(grown, queue.localId) end
-      if queue.exists then Usage.note(Usage.team_of(queue.name), queue.bytes, queue.jobs, -#queue.freed) end
+      if queue.ended_count > 0 and has_grown(queue, length) then table.insert(grown, queue.localId) end
+      if live[1] then Usage.note(Usage.team_of(live[NAME]), queue.bytes, queue.jobs, -queue.freed_count) end
     end
   end
   for hash, count in pairs(batch.settings_released) do release_settings(hash, count) end

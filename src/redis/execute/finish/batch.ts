@@ -17,7 +17,7 @@ const BATCH = {
   ],
   args: [
     ...(['shards', 'finishedMs', 'failedCallsMax', 'successfulCallsMax', 'callBytesMax'] as const),
-    ...(['trimHiddenAbove', 'buckets', 'places', 'runs'] as const),
+    ...(['trimHiddenAbove', 'ends', 'places', 'runs'] as const),
   ],
   rows: {
     minutes: { keys: ['bucket'], args: ['minute'] },
@@ -45,7 +45,7 @@ const BATCH = {
       args: ['position', 'teamPosition', 'type', 'reason', 'queueId', 'suppressedBy', 'facts'],
     },
   },
-  /** Id, record and facts of each. */
+  /** Id and record of each, and facts of those that do not end plainly. */
   rest: 'jobs',
 } as const
 
@@ -97,7 +97,7 @@ export async function batchValues(
     successfulCallsMax: retention.successfulCallsMax,
     callBytesMax: Math.floor(retention.callRecordsBytesMax / engine.shards.length),
     trimHiddenAbove: retention.finishedChainsPerCronMax + FINISHED_CHAINS_PER_CRON_SLACK,
-    buckets: jobs.map((job) => job.buckets).join(''),
+    ends: jobs.map((job) => job.kind + job.buckets).join(''),
     minutes: minutes.map((minute) => ({ minute, bucket: keys.minuteBucket(minute) })),
     callbackQueues: [...callbacks.values()],
     plainQueues: plain,
@@ -105,7 +105,10 @@ export async function batchValues(
       localId,
       callbackQueue: callbacks.get(callbackTeam)?.localId ?? '',
     })),
-    ...jobRows(jobs, [...plain, ...full.map(({ localId }) => localId)]),
+    ...jobRows(jobs, {
+      queues: [...plain, ...full.map(({ localId }) => localId)],
+      shards: isReap ? null : engine.shards.length,
+    }),
     ...alertValues(jobs, { keys, shards: engine.shards.length, windows, nowMs }),
   }
 }

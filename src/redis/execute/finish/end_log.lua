@@ -1,4 +1,5 @@
--- Shared by finish and reap: the log of ended jobs, which statistics are made of. Declares `EndLog`.
+-- Shared by finish and reap: the log of ended jobs, which statistics are made of. Declares `EndLog`. Wants
+-- `Settle` and `Usage`.
 -- layout/statistics-log.ts says how an entry is written.
 
 local EndLog = {}
@@ -8,21 +9,29 @@ local ENTRIES_MAX = 20000
 local LOGGED = {}
 for _, kind in ipairs({ END.success, END.failed, END.retry, END.deadLetter, END.quarantined }) do LOGGED[kind] = true end
 
--- `buckets` holds two characters of each job of the batch, by its position.
-function EndLog.add_end(queue, job)
-  if queue.is_of_callbacks or not LOGGED[job.kind] then return end
-  local kind, at = job.is_quarantined and END.quarantined or job.kind, job.position * 2
-  queue.end_log[#queue.end_log + 1] = kind .. string.sub(ARGV.buckets, at - 1, at)
+-- `ends` holds three characters of each job of the batch, by its position: as the log has them, of the end that the
+-- sender knows.
+function EndLog.add(queue, kind, first, last)
+  if is_of_callbacks(queue) or not LOGGED[kind] then return end
+  local log = queue.end_log
+  if not log then
+    log = { jobs = 0 }
+    queue.end_log = log
+  end
+  log.jobs = log.jobs + last - first + 1
+  local ends = string.sub(ARGV.ends, first * 3 - 2, last * 3)
+  log[#log + 1] = first == last and kind .. string.sub(ends, 2) or ends
 end
 
 function EndLog.push(queues, now)
   local words, jobs, last_team = { string.format('%.0f', math.floor(now / 60000)) }, 0, nil
   for _, queue in ipairs(queues) do
-    local team = #queue.end_log > 0 and Usage.team_of(queue.name)
+    local log, live = queue.end_log, queue.live
+    local team = log and Usage.team_of(live[NAME])
     if team then
       if team ~= last_team then words[#words + 1] = '/' .. team end
-      last_team, jobs = team, jobs + #queue.end_log
-      words[#words + 1] = (queue.cron and '' or queue.localId) .. ':' .. table.concat(queue.end_log)
+      last_team, jobs = team, jobs + log.jobs
+      words[#words + 1] = (live[CRON] and '' or queue.localId) .. ':' .. table.concat(log)
     end
   end
   if jobs == 0 or call('RPUSH', KEYS.statisticsLog, table.concat(words, ' ')) <= ENTRIES_MAX then return end

@@ -28,25 +28,45 @@ if last_id == ARGV.finishId then return { pad13(now), 0, 0, last_codes, {}, '' }
 
 local batch = open_batch(now)
 if not batch then return { pad13(now), 0, 0, '', {}, '' } end
-local ids = {}
-for i, job in ipairs(job_rows) do ids[i] = job.id end
-local holders = call('HMGET', KEYS.heldJobs, unpack(ids))
-local jobs, codes, seen = {}, {}, {}
-for i, job in ipairs(job_rows) do
-  local queue = job.queue
+local holders, codes, held, seen = call('HMGET', KEYS.heldJobs, unpack(ids)), {}, {}, {}
+
+-- Whether the executor holds all jobs of a plain place.
+local function are_held(place)
+  local holder = place.queue.localId .. '|' .. place.stretch.token
+  for i = place.before + 1, place.last do
+    if holders[i] ~= holder then return false end
+  end
+  return true
+end
+local function look_at(job)
+  local queue, position = job.queue, job.position
   -- The jobs of a batch were most often claimed together.
   if queue.token ~= job.token then queue.token, queue.holder = job.token, queue.localId .. '|' .. job.token end
-  local is_held = holders[i] == queue.holder and not seen[job.id]
-  codes[i] = is_held and 'd' or 's'
+  local is_held = holders[position] == queue.holder and not seen[job.id]
+  codes[position] = is_held and 'd' or 's'
   if is_held then
     seen[job.id] = true
-    jobs[#jobs + 1] = job
+    held[#held + 1] = job
   end
 end
-if #jobs == 0 then return { pad13(now), 0, 0, table.concat(codes), {}, '' } end
+for _, row in ipairs(rows) do
+  if not row.last then
+    look_at(row)
+  elseif are_held(row) then
+    held[#held + 1] = row
+    for i = row.before + 1, row.last do codes[i] = 'd' end
+  else
+    for _, job in ipairs(as_jobs(row)) do look_at(job) end
+  end
+end
+if #held == 0 then return { pad13(now), 0, 0, table.concat(codes), {}, '' } end
 
-for _, job in ipairs(jobs) do
-  if end_job(batch, job) then codes[job.position] = 'a' end
+for _, row in ipairs(held) do
+  if row.last then
+    end_plainly(batch, row)
+  elseif end_job(batch, row) then
+    codes[row.position] = 'a'
+  end
 end
 call('HSET', KEYS.heldJobs, HELD.lastFinish, ARGV.finishId .. ' ' .. table.concat(codes))
 local grown, raised = close_batch(batch)

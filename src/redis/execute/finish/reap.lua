@@ -72,7 +72,7 @@ local function judge(job)
 end
 
 local jobs, codes, seen = {}, {}, {}
-for i, job in ipairs(job_rows) do
+for i, job in ipairs(rows) do
   codes[i] = seen[job.id] and 's' or judge(job)
   if codes[i] ~= 's' and codes[i] ~= 'p' then
     seen[job.id] = true

@@ -3,10 +3,10 @@
 
 local Runs = {}
 
--- Notes that a run's chain has ended with this job, the next one after those of `ended`.
-function Runs.note_end(ended, run, job)
-  if job.kind ~= END.success and job.kind ~= END.failed and job.kind ~= END.deadLetter then return end
-  run.ended, run.root, run.job = job.kind, root_of(job.id), job.id
+-- Notes that a run's chain has ended so with this job, the next one after those of `ended`.
+function Runs.note_end(ended, run, kind, job)
+  if kind ~= END.success and kind ~= END.failed and kind ~= END.deadLetter then return end
+  run.ended, run.root, run.job = kind, root_of(job), job
   table.insert(ended, run)
 end
 

@@ -1,4 +1,5 @@
--- Shared by finish and reap: how a job in flight ends. Declares `Settle` and `root_of`.
+-- Shared by finish and reap: how a job in flight ends. Declares `Settle`, `root_of`, `CRON`, `NAME`, `TEAM_NUMBER` and
+-- `is_of_callbacks`.
 --
 -- A job record (value in `records`) is text:
 --   due(13) attempt(1, base 36) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' request
@@ -9,6 +10,14 @@
 -- record is '!' attempt(1, base 36) quarantined at(13) '\n' the record as it was found
 
 local Settle = {}
+
+-- Where these stand in the `live` of a queue, which begins as `wake` wants it.
+local CRON, NAME, TEAM_NUMBER = 3, 4, 5
+
+-- A queue of callbacks has no name, and no cron.
+local function is_of_callbacks(queue)
+  return not queue.live[CRON] and string.sub(queue.live[NAME] or '', -1) == '/'
+end
 
 -- The request part of a record: everything from the first line break on.
 local function request_part(body)
@@ -46,7 +55,7 @@ end
 -- has no history.
 function Settle.quarantine(batch, queue, job, body)
   job.is_quarantined = true
-  if queue.is_of_callbacks then return -#body end
+  if is_of_callbacks(queue) then return -#body end
   release_settings_of(body)
   local attempt = math.floor(tonumber(job.id) / shards) % 16 + 1
   local letter = '!' .. attempt_digit(attempt) .. pad13(batch.now) .. '\n' .. body
@@ -81,22 +90,38 @@ function Settle.dead_letter(batch, queue, job, body)
   return #letter - #body
 end
 
--- Notes a chain that has ended; `write_finished` writes all of a queue together.
-function Settle.finished(queue, job)
-  local ended, summaries = queue.ended, queue.ended_summaries
-  local n, root = #ended, root_of(job.id)
-  ended[n + 1], summaries[n * 2 + 1], summaries[n * 2 + 2] = root, root, job.record
-  if job.is_large then table.insert(queue.ended_payloads, payload_field(job.id)) end
-end
-
--- Answers the length of the queue's history.
-function Settle.write_finished(batch, queue)
-  call('HSET', queue.summaries, unpack(queue.ended_summaries))
-  local length = call('LPUSH', queue.history, unpack(queue.ended))
-  if length == #queue.ended then
+-- Writes the chains of a queue that have ended: `ended` has their jobs and plain places, `ids` those of all jobs of the
+-- batch by position. Answers the length of the queue's history.
+function Settle.write_finished(batch, queue, ids)
+  local ended, roots, words, large = queue.ended, {}, {}, {}
+  local n = 0
+  local function write(root, record)
+    roots[n + 1], words[n * 2 + 1], words[n * 2 + 2] = root, root, record
+    n = n + 1
+  end
+  local only = #ended == 1 and ended[1]
+  local length
+  if only and only.last then
+    -- As most are. The words of its jobs are what the summaries are made of.
+    local before, last = only.before, only.last
+    call('HSET', queue.summaries, unpack(ARGV, only.words_before + 1, only.words_before + (last - before) * 2))
+    length = call('LPUSH', queue.history, unpack(ids, before + 1, last))
+  else
+    for _, one in ipairs(ended) do
+      if one.last then
+        for i = 1, one.last - one.before do write(ids[one.before + i], ARGV[one.words_before + i * 2]) end
+      else
+        write(root_of(one.id), one.record)
+        if one.is_large then table.insert(large, payload_field(one.id)) end
+      end
+    end
+    call('HSET', queue.summaries, unpack(words))
+    length = call('LPUSH', queue.history, unpack(roots))
+    if #large > 0 then call('HDEL', queue.payloads, unpack(large)) end
+  end
+  if length == queue.ended_count then
     call('ZADD', KEYS.retentionDue, 'LT', batch.now + tonumber(ARGV.finishedMs), queue.localId)
   end
-  if #queue.ended_payloads > 0 then call('HDEL', queue.payloads, unpack(queue.ended_payloads)) end
   return length
 end
 
@@ -173,7 +198,8 @@ function Settle.settle(batch, queue, job)
     queue.bytes = queue.bytes + Settle.dead_letter(batch, queue, job, body)
   elseif kind == END.success or kind == END.failed then
     queue.bytes = queue.bytes + #job.record - bytes_of(queue, job)
-    Settle.finished(queue, job)
+    queue.ended = queue.ended or {}
+    queue.ended[#queue.ended + 1], queue.ended_count = job, queue.ended_count + 1
   else
     queue.bytes = queue.bytes - bytes_of(queue, job)
   end

@@ -21,21 +21,64 @@ test('what jobs beside each other share stands once, whatever their queues', () 
     jobOf(4, { token: '6' }),
     jobOf(5, { token: '6' }),
   ]
-  const rows = jobRows(jobs, ['8', '7'])
+  const rows = jobRows(jobs, { queues: ['8', '7'], shards: 1 })
   const shared = { token: '5', kind: 's', settingsHash: 'h' }
   expect(rows.stretches).toEqual([
     { ...shared, count: 3 },
     { ...shared, token: '6', count: 2 },
   ])
-  expect(rows.places).toBe('2 2;1 1;2 2;')
+  expect(rows.places).toBe('2 2 ;1 1 ;2 2 ;')
 })
 
 test.each<Partial<BatchJob>>([{ kind: 'f' }, { settingsHash: 'other' }])('%j begins a stretch', (fields) => {
-  expect(jobRows([jobOf(1), jobOf(2, fields)], ['7']).stretches).toHaveLength(2)
+  expect(jobRows([jobOf(1), jobOf(2, fields)], { queues: ['7'], shards: 1 }).stretches).toHaveLength(2)
+})
+
+describe('a place is plain, and its jobs have two words each', () => {
+  /** First attempts. */
+  const plainJobs = (fields: Partial<BatchJob> = {}) =>
+    [32, 48, 64].map((id) => jobOf(id, { bytes: 90, record: 'ü', ...(id === 48 ? fields : {}) }))
+  const rowsOf = (jobs: readonly BatchJob[], shards: number | null = 1) =>
+    jobRows(jobs, { queues: ['7', '8'], shards })
+
+  test('if first attempts have succeeded and leave nothing but their summaries', () => {
+    const rows = rowsOf(plainJobs())
+    expect(rows.places).toBe('1 3 -264;')
+    expect(rows.jobs).toEqual([32, 'ü', 48, 'ü', 64, 'ü'])
+  })
+
+  test('within one stretch and one queue', () => {
+    expect(rowsOf(plainJobs({ token: '6' })).places).toBe('1 1 -88;1 1 -88;1 1 -88;')
+    expect(rowsOf(plainJobs({ queue: '8' })).places).toBe('1 1 -88;2 1 -88;1 1 -88;')
+  })
+
+  test.each<Partial<BatchJob>>([
+    { kind: 'f', failure: 'timeout' },
+    { kind: 'r', delayMs: 1000 },
+    { kind: 'd' },
+    { kind: 'c' },
+    { kind: 'g' },
+    { kind: 'x' },
+    { isLarge: true },
+    { bytes: '' },
+    { call: '{}' },
+    { callback: 'c' },
+    { id: 49 },
+    {
+      alerts: { team: 't', queueName: 'q', types: [], reason: 'timeout', facts: { attempt: 1 } as never },
+    },
+  ])('but not of a job with %j', (fields) => {
+    expect(rowsOf(plainJobs(fields)).places).toBe('1 1 -88;1 1 ;1 1 -88;')
+  })
+
+  test('but not in a batch with a job twice, or where the step decides how jobs end', () => {
+    expect(rowsOf(plainJobs({ id: 32 })).places).toBe('1 3 ;')
+    expect(rowsOf(plainJobs(), null).places).toBe('1 3 ;')
+  })
 })
 
 test('a job that is like most has its bytes alone as facts', () => {
-  const rows = jobRows([jobOf(1, { bytes: 90, record: 'r' }), jobOf(2)], ['7'])
+  const rows = jobRows([jobOf(1, { bytes: 90, record: 'r' }), jobOf(2)], { queues: ['7'], shards: 1 })
   expect(rows.jobs).toEqual([1, 'r', 90, 2, '', ''])
 })
 
@@ -76,7 +119,7 @@ test.each<[Partial<BatchJob>, string]>([
   [{ call: 'a|ü' }, '|0|0||4|a|ü'],
   [{ call: '{}', callback: 'c|d' }, '|0|0||2|{}c|d'],
 ])('%j makes them %j', (fields, facts) => {
-  expect(jobRows([jobOf(1, fields)], ['7']).jobs[2]).toBe(facts)
+  expect(jobRows([jobOf(1, fields)], { queues: ['7'], shards: 1 }).jobs[2]).toBe(facts)
 })
 
 test('ends of a queue and a claim are put together, each kept in order', () => {
