@@ -84,6 +84,18 @@ const PLANTED_IN_CRONS: readonly Planted[] = [
     wrong: '',
   },
   {
+    bug: 'a plain tick that was decided about is decided about again',
+    script: 'tick',
+    right: 'tick == like.expected',
+    wrong: 'true',
+  },
+  {
+    bug: 'a plain tick is noted and has no run',
+    script: 'tick',
+    right: 'ticking[n], bodies[n], ticks[n], team_numbers[n] = i,',
+    wrong: 'local _, _, _, _ = i,',
+  },
+  {
     bug: 'the next tick is not listed',
     script: 'tick',
     right: "call('ZADD', KEYS[8], unpack(due_next))",

@@ -2,10 +2,15 @@
 
 local Memory = {}
 
--- Answers the server's run id, the bytes in use that count against maxmemory, and maxmemory (0 = no limit).
+local function figure(info, name) return tonumber(string.match(info, '\n' .. name .. ':(%d+)') or '0') end
+
+-- Answers the bytes in use that count against maxmemory, and maxmemory (0 = no limit).
+function Memory.used()
+  local info = call('INFO', 'memory')
+  return figure(info, 'used_memory') - figure(info, 'mem_not_counted_for_evict'), figure(info, 'maxmemory')
+end
+
+-- Answers the server's run id before these.
 function Memory.read()
-  local info = call('INFO', 'server') .. call('INFO', 'memory')
-  local function figure(name) return tonumber(string.match(info, '\n' .. name .. ':(%d+)') or '0') end
-  local used = figure('used_memory') - figure('mem_not_counted_for_evict')
-  return string.match(info, '\nrun_id:(%w+)') or '', used, figure('maxmemory')
+  return string.match(call('INFO', 'server'), '\nrun_id:(%w+)') or '', Memory.used()
 end

@@ -18,7 +18,7 @@ export const TICK = step('tick', import.meta.url, {
   args: [
     ...(['leaseMs', 'shards', 'nonce', 'recordsMax', 'month', 'monthEndsMs'] as const),
     ...(['hiddenHash', 'hiddenTimeout', 'hiddenJson', 'namedHash', 'namedTimeout', 'namedJson'] as const),
-    ...(['crons', 'runs'] as const),
+    ...(['stretches', 'plain', 'crons', 'runs'] as const),
   ],
   rows: {
     lists: { keys: ['cronRecords'] },
@@ -30,6 +30,7 @@ export const TICK = step('tick', import.meta.url, {
     },
     hiddenQueues: { queueKeys: ['meta', 'ready', 'records', 'payloads'] },
     teams: { args: ['team'] },
+    plainTicks: { keys: ['cronRecords'], queueKeys: ['meta', 'ready', 'records'] },
   },
   rest: 'requests',
 })
@@ -64,16 +65,25 @@ export interface NumberedEntry extends TickEntry {
 const HIDDEN = encodeSettings(HIDDEN_QUEUE_SETTINGS)
 const NAMED = encodeSettings(DEFAULT_QUEUE_SETTINGS)
 
-/** Writes the step down. */
+/** @returns the step, and the entries in the order in which it answers */
 export function tickCall(
   entries: readonly NumberedEntry[],
   sender: { keys: ShardKeys; shards: number; nonce: string; nowMs: number },
-): StepCall {
+): { readonly call: StepCall; readonly entries: readonly NumberedEntry[] } {
   const { keys, shards, nonce, nowMs } = sender
   const { month, nextStartsMs } = monthOf(nowMs)
-  const { blocks, teams, named, hidden, ...texts } = textsOf(entries, shards)
-  return TICK.with({
-    ...{ keys, shards, nonce, month, ...texts },
+  const words = new TickWords(shards)
+  const plain: NumberedEntry[] = []
+  const others: NumberedEntry[] = []
+  for (const entry of entries) {
+    const request = plainRequestOf(entry)
+    if (request !== null) words.addPlain(entry, request)
+    ;(request === null ? others : plain).push(entry)
+  }
+  for (const entry of others) words.add(entry)
+  const listOf = ({ cronId }: NumberedEntry) => ({ cronRecords: keys.cronRecords(String(cronId)) })
+  const call = TICK.with({
+    ...{ keys, shards, nonce, month, ...words.texts() },
     leaseMs: LEASE_MS,
     recordsMax: CRON_RECORDS_MAX,
     monthEndsMs: nextStartsMs,
@@ -83,54 +93,104 @@ export function tickCall(
     namedHash: NAMED.hash,
     namedTimeout: DEFAULT_QUEUE_SETTINGS.timeoutSeconds,
     namedJson: NAMED.json,
-    lists: entries.map(({ cronId }) => ({ cronRecords: keys.cronRecords(String(cronId)) })),
-    blocks: blocks.map((block) => ({ jobIndex: keys.jobIndex(block) })),
-    queues: named.map((queue) => ({ ...queue, pushedBucket: keys.pushedBucket(queue.localId) })),
-    hiddenQueues: hidden.map((localId) => ({ localId })),
-    teams: teams.map((team) => ({ team })),
+    lists: others.map(listOf),
+    blocks: words.blocks.keys.map((block) => ({ jobIndex: keys.jobIndex(block) })),
+    queues: [...words.named.values()].map((queue) => ({
+      ...queue,
+      pushedBucket: keys.pushedBucket(queue.localId),
+    })),
+    hiddenQueues: words.hidden.map((localId) => ({ localId })),
+    teams: words.teams.keys.map((team) => ({ team })),
+    plainTicks: plain.map((entry) => ({ ...listOf(entry), localId: hiddenQueueOf(entry, shards) })),
   })
+  return { call, entries: [...plain, ...others] }
 }
 
-interface TickTexts {
-  readonly blocks: readonly number[]
-  readonly teams: readonly string[]
-  readonly named: ReadonlyArray<NonNullable<NumberedEntry['queue']>>
-  /** Local ids of the hidden queues that get runs. */
-  readonly hidden: readonly string[]
-  /** All crons in one text, and all runs in another: an argument costs more than its bytes. */
-  readonly crons: string
-  readonly runs: string
-  readonly requests: readonly string[]
+function hiddenQueueOf({ cronId }: TickEntry, shards: number): string {
+  return String(Math.floor(cronId / shards))
 }
 
-function textsOf(entries: readonly NumberedEntry[], shards: number): TickTexts {
-  const blocks = new Positions<number>()
-  const fields = new Positions<string>()
-  const teams = new Positions<string>()
-  const named = new Map<string, NonNullable<NumberedEntry['queue']>>()
-  const hidden: string[] = []
-  const requests: string[] = []
-  let crons = ''
-  let runs = ''
-  entries.forEach((entry, i) => {
+/** The request of a tick that is its cron's one due run, through its hidden queue, and nothing else; null = more is asked. */
+function plainRequestOf(entry: NumberedEntry): string | null {
+  const { queue, run, expectedMs, missed, deferredToMs, endedRun } = entry
+  const isPlain = queue === null && missed === null && deferredToMs === null && endedRun === null
+  if (!isPlain || expectedMs === null || run.length !== 1 || run[0] !== expectedMs) return null
+  const { inline, large } = encodeRequest(requestOf(entry, expectedMs))
+  return large === '' ? inline : null
+}
+
+/** The words of a step as tick.lua reads them. An argument costs more than its bytes: what can, stands in one text. */
+class TickWords {
+  readonly blocks = new Positions<number>()
+  readonly teams = new Positions<string>()
+  readonly named = new Map<string, NonNullable<NumberedEntry['queue']>>()
+  /** Local ids of the hidden queues that get other runs than plain ones. */
+  readonly hidden: string[] = []
+  readonly #shards: number
+  readonly #fields = new Positions<string>()
+  readonly #requests: string[] = []
+  readonly #stretches: Array<{ readonly like: string; count: number }> = []
+  #plain = ''
+  #crons = ''
+  #cronCount = 0
+  #runs = ''
+
+  constructor(shards: number) {
+    this.#shards = shards
+  }
+
+  texts() {
+    const stretches = this.#stretches.map(({ count, like }) => `${count} ${like};`).join('')
+    return {
+      stretches,
+      plain: this.#plain,
+      crons: this.#crons,
+      runs: this.#runs,
+      requests: this.#requests,
+    }
+  }
+
+  /** All plain ticks come before the others. */
+  addPlain(entry: NumberedEntry, request: string): void {
+    const { cronId, version, team, expectedMs, nextMs, settings, runs } = entry
+    const [{ seq, jobId }] = runs as [NumberedEntry['runs'][number]]
+    const { block, field } = indexPlace(seq)
+    const tick = `${expectedMs} ${nextMs ?? '-'} ${timeoutText(settings)}`
+    const like = `${tick} ${this.teams.of(team)} ${this.blocks.of(block)} ${forbidsText(settings)}`
+    const stretch = this.#stretches.at(-1)
+    if (stretch?.like === like) stretch.count += 1
+    else this.#stretches.push({ like, count: 1 })
+    this.#plain += `${cronId} ${version} ${hiddenQueueOf(entry, this.#shards)} ${jobId} ${field} `
+    this.#requests.push(request)
+  }
+
+  add(entry: NumberedEntry): void {
     const { queue } = entry
-    if (queue !== null) named.set(queue.field, queue)
-    else if (entry.run.length > 0) hidden.push(String(Math.floor(entry.cronId / shards)))
-    crons += cronText(entry, {
-      team: teams.of(entry.team),
-      queue: queue === null ? 0 : fields.of(queue.field),
+    if (queue !== null) this.named.set(queue.field, queue)
+    else if (entry.run.length > 0) this.hidden.push(hiddenQueueOf(entry, this.#shards))
+    this.#cronCount += 1
+    this.#crons += cronText(entry, {
+      team: this.teams.of(entry.team),
+      queue: queue === null ? 0 : this.#fields.of(queue.field),
     })
     entry.runs.forEach(({ seq, jobId }, nth) => {
       const tickMs = entry.run[nth] as number
       const { inline, large } = encodeRequest(requestOf(entry, tickMs))
       const { block, field } = indexPlace(seq)
-      const timeout = String(entry.settings.timeoutSeconds).padStart(3, '0')
-      runs += `${i + 1} ${blocks.of(block)} ${field} ${jobId} ${tickMs} ${timeout} ${large === '' ? '-' : 'l'};`
-      requests.push(inline)
-      if (large !== '') requests.push(large)
+      const place = `${this.#cronCount} ${this.blocks.of(block)} ${field}`
+      this.#runs += `${place} ${jobId} ${tickMs} ${timeoutText(entry.settings)} ${large === '' ? '-' : 'l'};`
+      this.#requests.push(inline)
+      if (large !== '') this.#requests.push(large)
     })
-  })
-  return { blocks: blocks.keys, teams: teams.keys, named: [...named.values()], hidden, crons, runs, requests }
+  }
+}
+
+function timeoutText({ timeoutSeconds }: CronSettings): string {
+  return String(timeoutSeconds).padStart(3, '0')
+}
+
+function forbidsText({ concurrencyPolicy }: CronSettings): string {
+  return concurrencyPolicy === 'forbid' ? '1' : '0'
 }
 
 function requestOf({ cronId, settings, expectedMs, callDepth }: TickEntry, tickMs: number): JobRequest {
@@ -139,7 +199,7 @@ function requestOf({ cronId, settings, expectedMs, callDepth }: TickEntry, tickM
 
 function cronText(entry: TickEntry, at: { team: number; queue: number }): string {
   const { cronId, version, expectedMs, nextMs, deferredToMs, settings, endedRun, missed } = entry
-  const forbids = settings.concurrencyPolicy === 'forbid' ? 1 : 0
+  const forbids = forbidsText(settings)
   const record = missed === null ? '-' : missedRecord(missed)
   const plan = `${expectedMs ?? '-'} ${nextMs ?? '-'} ${deferredToMs ?? '-'}`
   return `${cronId} ${version} ${plan} ${forbids} ${endedRun ?? '-'} ${at.team} ${at.queue} ${record};`

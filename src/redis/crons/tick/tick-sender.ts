@@ -25,7 +25,7 @@ interface TickReply {
   readonly outcomes: ReadonlyArray<{ readonly code: TickCode; readonly value: string }>
 }
 
-/** A `tick` step that is ready to be sent, as often as needed. */
+/** A `tick` step that is ready to be sent, as often as needed; `entries` in the order of its answers. */
 export interface PreparedTick {
   readonly entries: readonly NumberedEntry[]
   readonly call: StepCall
@@ -79,8 +79,7 @@ export class TickSender {
       numbered.push({ ...entry, runs: seqs.map((seq) => ({ seq, jobId: jobIds.idOf(shard, seq, 1) })) })
     }
     const nowMs = runner.redisNowMs(shard)
-    const call = tickCall(numbered, { keys: this.#keys, shards: shards.length, nonce: this.#nonce, nowMs })
-    return { entries: numbered, call }
+    return tickCall(numbered, { keys: this.#keys, shards: shards.length, nonce: this.#nonce, nowMs })
   }
 
   /** Throws StorageFullError too. */
@@ -89,10 +88,13 @@ export class TickSender {
     if (reply === 'full') throw new StorageFullError()
     const [now, woken, ...words] = reply.split(' ')
     this.#engine.runner.noteRedisTime(this.#keys.shard, Number(now))
-    const outcomes = entries.map(({ queue }, i) => {
-      const code = words[i * 2] as TickCode
-      if (code === 'stale_queue' && queue !== null) this.#names.forget(queue.field)
-      return { code, value: words[i * 2 + 1] ?? '-' }
+    const outcomes: Array<TickReply['outcomes'][number]> = []
+    for (let at = 0; at < words.length; at += 3) {
+      const outcome = { code: words[at + 1] as TickCode, value: words[at + 2] ?? '-' }
+      for (let i = 0; i < Number(words[at]); i += 1) outcomes.push(outcome)
+    }
+    entries.forEach(({ queue }, i) => {
+      if (outcomes[i]?.code === 'stale_queue' && queue !== null) this.#names.forget(queue.field)
     })
     if (outcomes.some(({ code }) => code === 'foreign_block')) this.#sequence.dropBlocks()
     return { woken: Number(woken), outcomes }

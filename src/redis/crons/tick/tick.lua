@@ -2,16 +2,24 @@
 -- tick: applies decisions about due ticks, cron by cron: makes the runs, records ticks that did not run, sets the next tick.
 -- A cron whose version or expected tick has changed is left alone, so that each tick is decided once however many
 -- executors try. Sent twice, done once. A run by hand has no expected tick and changes none.
--- ARGV.crons: for each cron 'id version expected next deferred forbids ended team queue missed;' with blanks between.
---       expected, next: tick or '-' · deferred: when it is looked at again instead of at its next tick, or '-' · forbids: 1 or 0 · ended: root id of a run known to have ended, or '-' · team, queue: index in the
---       rows, queue 0 = the hidden one · missed: its record, or '-'
--- ARGV.runs: for each run, in the order of their crons, 'cron block field job tick timeout large;' cron, block: index in the
---       rows · timeout: three digits · large: l when the payload follows, else '-'
--- Requests: for each run the request part of its record, then the payload if it is large.
--- Answer 'now woken code value …' with code and value for each cron: done (due time of the last run, or '-') · outdated
---       (another version or tick) · early · stale_queue (its name has another id) · foreign_block (the id block belongs to
---       another process) · running (a run by hand is forbidden beside this root id) · missing (or the state is damaged) ·
---       draining (a run by hand through a queue that drains) · over_share (a run by hand exceeds the team's share of free memory). 'full' instead when Redis is nearly full.
+-- Most ticks are plain: the one due run of a cron without a queue of its own, and nothing else. Those alike stand in a
+-- stretch and have no table each, unless the cron turns out to be different.
+-- ARGV.stretches: for plain ticks that follow each other 'count expected next timeout team block forbids;' timeout: three
+--       digits · next: tick or '-' · team, block: index in the rows · forbids: 1 or 0
+-- ARGV.plain: for each plain tick 'cron version queue job field ' · queue: local id of the hidden one · field: of the job
+--       in its block
+-- ARGV.crons: for each other cron 'id version expected next deferred forbids ended team queue missed;' with blanks between.
+--       expected, next: tick or '-' · deferred: when it is looked at again instead of at its next tick, or '-' · ended: root
+--       id of a run known to have ended, or '-' · team, queue: index in the rows, queue 0 = the hidden one · missed: its
+--       record, or '-'
+-- ARGV.runs: for each run of these, in the order of their crons, 'cron block field job tick timeout large;' cron, block:
+--       index in the rows · large: l when the payload follows, else '-'
+-- Requests: for each plain tick, then for each run, the request part of its record, then the payload if it is large.
+-- Answer 'now woken count code value …' with count, code and value for as many ticks in a row, plain ones first: done (due
+--       time of the last run, or '-') · outdated (another version or tick) · early · stale_queue (its name has another id)
+--       · foreign_block (the id block belongs to another process) · running (a run by hand is forbidden beside this root
+--       id) · missing (or the state is damaged) · draining (a run by hand through a queue that drains) · over_share (a run
+--       by hand exceeds the team's share of free memory). 'full' instead when Redis is nearly full.
 -- Records of a cron are kind|tick|root id: r running, s succeeded, f failed, with |reason behind it unless an earlier version
 --       wrote it (upper case for runs by hand), k skipped, with d for its root id because the queue drains; m|last
 --       tick|count for missed ticks and for a tick whose run would exceed the team's share of free memory.
@@ -39,21 +47,32 @@ local blocks = ROWS.blocks
 local named = ROWS.queues
 local hidden = ROWS.hiddenQueues
 local team_rows = ROWS.teams
+local plain_count = ROWS.plainTicks.count
 local teams = {}
 for i, row in ipairs(team_rows) do teams[i] = Quota.add_team(row.team, '', '', '', '') end
 
-local crons, ids = {}, {}
+-- Plain ticks have five words each, other crons a table.
+local plain, ids, words = {}, {}, 0
+for cron, version, queue, job, field in string.gmatch(ARGV.plain, '(%d+) (%d+) (%d+) (%d+) (%d+) ') do
+  plain[words + 1], plain[words + 2], plain[words + 3], plain[words + 4], plain[words + 5] = cron, version, queue, job, field
+  words = words + 5
+  ids[#ids + 1] = cron
+end
+local requests_at = arg_at
+arg_at = arg_at + plain_count
+
+local crons = {}
 for id, version, expected, next_tick, deferred, forbids, ended, team, queue, missed in
   string.gmatch(ARGV.crons, '(%d+) (%d+) (%S+) (%S+) (%S+) (%d) (%S+) (%d+) (%d+) (%S+);')
 do
-  local index = #ids + 1
+  local index = #crons + 1
   crons[index] = {
     id = id, version = version, expected = expected, next = next_tick, deferred = tonumber(deferred), forbids = forbids == '1', ended = ended,
-    team = teams[tonumber(team)], queue = named[tonumber(queue)], missed = missed,
+    team = teams[tonumber(team)], queue = named[tonumber(queue)], missed = missed, cronRecords = lists[index].cronRecords,
   }
-  ids[index] = id
+  ids[#ids + 1] = id
 end
-local block_fields, runs_asked = {}, 0
+local block_fields, runs_asked = {}, plain_count
 for i = 1, #blocks do block_fields[i] = { INDEX.owner } end
 for index, block, field, id, tick, timeout, mark in
   string.gmatch(ARGV.runs, '(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S);')
@@ -89,17 +108,19 @@ for i, queue in ipairs(named) do
   queues[i] = queue
 end
 -- A hidden queue has no limit and no pause. Its local id comes from its cron's id.
+local function open_hidden(cron, queue, local_id, live)
+  queue.localId, queue.cron, queue.initial, queue.is_new = local_id, cron, new_hidden, not live[1]
+  queue.hash, queue.team_number = live[1] or new_hidden.hash, live[2]
+  cron.queue = queue
+  queues[#queues + 1] = queue
+end
 local hidden_count = 0
 for _, cron in ipairs(crons) do
   if not cron.queue and cron.runs then
     hidden_count = hidden_count + 1
     local queue = hidden[hidden_count]
     local live = call('HMGET', queue.meta, QUEUE.settingsHash, QUEUE.teamNumber)
-    queue.localId = string.format('%.0f', math.floor(tonumber(cron.id) / shards))
-    queue.cron, queue.initial, queue.is_new = cron, new_hidden, not live[1]
-    queue.hash, queue.team_number = live[1] or new_hidden.hash, live[2]
-    cron.queue = queue
-    queues[#queues + 1] = queue
+    open_hidden(cron, queue, string.format('%.0f', math.floor(tonumber(cron.id) / shards)), live)
   end
 end
 local states = call('HMGET', KEYS.cronStates, unpack(ids))
@@ -109,16 +130,25 @@ local states = call('HMGET', KEYS.cronStates, unpack(ids))
 local TICKS_STOP_AT, SHARE_OF_FREE = 97, 4
 local share
 if runs_asked > 0 then
-  local _, used, max = Memory.read()
+  local used, max = Memory.used()
   if max > 0 and used >= max * TICKS_STOP_AT / 100 then return 'full' end
   share = max > 0 and SHARE_OF_FREE * (max * TICKS_STOP_AT / 100 - used) or nil
 end
 
-local index_fields, changed, due_next, finished = {}, {}, {}, {}
+local index_fields, changed, due_next, finished, uses = {}, {}, {}, {}, {}
 
 local function push(list, a, b)
   local n = #list
   list[n + 1], list[n + 2] = a, b
+end
+
+local function fields_of(block)
+  local fields = index_fields[block]
+  if not fields then
+    fields = {}
+    index_fields[block] = fields
+  end
+  return fields
 end
 
 -- Plans a job of the queue.
@@ -136,12 +166,7 @@ local function start(queue, run, due, due_text)
     queue.new_payloads = queue.new_payloads or {}
     push(queue.new_payloads, string.format('%.0f', math.floor(tonumber(run.id) / (16 * shards))), run.large)
   end
-  local fields = index_fields[run.block]
-  if not fields then
-    fields = {}
-    index_fields[run.block] = fields
-  end
-  push(fields, run.field, queue.localId)
+  push(fields_of(run.block), run.field, queue.localId)
 end
 
 local function plan(cron, text)
@@ -201,10 +226,102 @@ local function plan(cron, text)
 end
 
 local answer = { now_text, 0 }
-for i, cron in ipairs(crons) do push(answer, plan(cron, states[i])) end
+local function say(code, value)
+  local n = #answer
+  if n > 2 and answer[n] == value and answer[n - 1] == code then
+    answer[n - 2] = answer[n - 2] + 1
+  else
+    answer[n + 1], answer[n + 2], answer[n + 3] = 1, code, value
+  end
+end
+
+-- Plans a plain tick of a cron that is not as most are: its queue is new, it is paused, another version, too early …
+local function plan_unlike(like, i, text, live)
+  local at = (i - 1) * 5
+  local request = ARGV[requests_at + i]
+  local cron = {
+    id = plain[at + 1], version = plain[at + 2], expected = like.expected, next = like.next, forbids = like.forbids,
+    ended = '-', team = like.team, missed = '-', cronRecords = ROWS.plainTicks[i].cronRecords, runs = { {
+      block = like.block, field = plain[at + 5], id = plain[at + 4], tick = like.expected, timeout = like.timeout,
+      request = request, bytes = #request,
+    } },
+  }
+  local queue = {
+    meta = ROWS.plainTicks[i].meta, ready = ROWS.plainTicks[i].ready, records = ROWS.plainTicks[i].records,
+  }
+  open_hidden(cron, queue, plain[at + 3], live)
+  crons[#crons + 1] = cron
+  return plan(cron, text)
+end
+
+-- What the plain ticks of a stretch with this spread have in common; nil when they are still to come.
+local function spread_of(like, spread)
+  local known = like.by_spread[spread]
+  if known then return known end
+  local due = tonumber(like.expected) + spread
+  if due > now then return nil end
+  local next_tick = tonumber(like.next)
+  known = {
+    due = spread == 0 and like.expected or pad13(due), heads = {},
+    next_due = next_tick and (spread == 0 and like.next or string.format('%.0f', next_tick + spread)),
+    lag = (due ~= now and string.format('%.0f', due - now) or '') .. '|',
+  }
+  like.by_spread[spread] = known
+  return known
+end
+
+-- The plain ticks that run: their positions, and of each its record, its cron's record and the number of its team.
+local ticking, bodies, ticks, team_numbers = {}, {}, {}, {}
+
+-- Plans the plain tick at position `i`. A later one writes numbers as text: Redis takes long to write a number of Lua.
+local function plan_plain(like, i)
+  local text, at = states[i], (i - 1) * 5
+  local live = call('HMGET', ROWS.plainTicks[i].meta, QUEUE.settingsHash, QUEUE.teamNumber)
+  local hash, request = live[1], ARGV[requests_at + i]
+  local head, version, active, spread, tick, running, tail
+  if text then head, version, active, spread, tick, running, tail = Cron.parse_tick(text) end
+  local common = head and hash and spread_of(like, spread)
+  local is_plain = common and version == plain[at + 2] and active == '1' and tick == like.expected
+    and not (like.forbids and running ~= '') and not is_foreign[like.block]
+  if not is_plain or not Quota.admit_run(KEYS.teamUsage, like.team, #request, share) then
+    return plan_unlike(like, i, text, live)
+  end
+  local id, job, n = plain[at + 1], plain[at + 4], #ticking + 1
+  local record_head = common.heads[hash]
+  if not record_head then
+    record_head = common.due .. '100' .. like.timeout .. hash .. common.lag
+    common.heads[hash] = record_head
+  end
+  local body = record_head .. request
+  ticking[n], bodies[n], ticks[n], team_numbers[n] = i, body, 'r|' .. tick .. '|' .. job, live[2] or '0'
+  like.bytes, uses[hash] = like.bytes + #body, (uses[hash] or 0) + 1
+  local indexed = like.indexed
+  local m = #indexed
+  indexed[m + 1], indexed[m + 2] = plain[at + 5], plain[at + 3]
+  if common.next_due then push(due_next, common.next_due, id) else finished[#finished + 1] = id end
+  push(changed, id, head .. (common.next_due and like.next or '') .. '|' .. job .. tail)
+  return 'done', common.due
+end
+
+local other_crons = #crons
+local position = 0
+for count, expected, next_tick, timeout, team, block, forbids in
+  string.gmatch(ARGV.stretches, '(%d+) (%d+) (%S+) (%d+) (%d+) (%d+) (%d);')
+do
+  local like = {
+    expected = expected, next = next_tick, timeout = timeout, team = teams[tonumber(team)], block = tonumber(block),
+    forbids = forbids == '1', by_spread = {}, bytes = 0, indexed = fields_of(tonumber(block)),
+  }
+  local before = #ticking
+  for i = position + 1, position + tonumber(count) do say(plan_plain(like, i)) end
+  position = position + tonumber(count)
+  Usage.note(like.team.name, like.bytes, #ticking - before, 0)
+end
+for i = 1, other_crons do say(plan(crons[i], states[plain_count + i])) end
 
 -- Writes that cannot fail, in the order of enqueue: records, ready lists, ring.
-local uses, known_settings = {}, {}
+for n, i in ipairs(ticking) do call('HSET', ROWS.plainTicks[i].records, plain[i * 5 - 1], bodies[n]) end
+local known_settings = {}
 for _, queue in ipairs(queues) do
   if queue.new_ids then
     local cron, team = queue.cron, queue.cron and queue.cron.team.name or Usage.team_of(queue.field)
@@ -236,6 +353,11 @@ Quota.write(KEYS.teamUsage)
 for hash, count in pairs(uses) do call('HINCRBY', KEYS.settingsUses, hash, count) end
 local entering = {}
 use_ring(KEYS.ring, KEYS.teams)
+for n, i in ipairs(ticking) do
+  if call('RPUSH', ROWS.plainTicks[i].ready, plain[i * 5 - 1]) == 1 then
+    push(entering, entry_of(team_numbers[n]), plain[i * 5 - 2])
+  end
+end
 for _, queue in ipairs(queues) do
   local added = queue.new_ids and #queue.new_ids
   -- If the list was not empty, the queue is already in the ring, or may not be.
@@ -249,14 +371,19 @@ for _, queue in ipairs(queues) do
 end
 if #entering > 0 then answer[2] = answer[2] + call('ZADD', KEYS.ring, 'NX', unpack(entering)) end
 for block, fields in pairs(index_fields) do
-  call('HSET', blocks[block].jobIndex, INDEX.owner, nonce, unpack(fields))
+  if #fields > 0 then call('HSET', blocks[block].jobIndex, INDEX.owner, nonce, unpack(fields)) end
 end
 local records_max = tonumber(ARGV.recordsMax)
-for i, cron in ipairs(crons) do
+for n, i in ipairs(ticking) do
+  if call('LPUSH', ROWS.plainTicks[i].cronRecords, ticks[n]) > records_max then
+    call('LTRIM', ROWS.plainTicks[i].cronRecords, 0, records_max - 1)
+  end
+end
+for _, cron in ipairs(crons) do
   if cron.tick_records and #cron.tick_records > 0
-    and call('LPUSH', lists[i].cronRecords, unpack(cron.tick_records)) > records_max
+    and call('LPUSH', cron.cronRecords, unpack(cron.tick_records)) > records_max
   then
-    call('LTRIM', lists[i].cronRecords, 0, records_max - 1)
+    call('LTRIM', cron.cronRecords, 0, records_max - 1)
   end
 end
 -- From here on a resend finds the ticks decided.
