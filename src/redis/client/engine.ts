@@ -12,6 +12,7 @@ import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import { createShardKeys, nameField, WAKE_CHANNEL, type ShardKeys } from '../layout/keys.ts'
+import { WokenQueues } from './learnt/woken-queues.ts'
 import type { StepRunner } from './step-runner.ts'
 import { createTeamNumbers, type TeamNumbers } from './team-numbers.ts'
 
@@ -50,6 +51,7 @@ export interface Engine {
   readonly shards: readonly ShardKeys[]
   readonly jobIds: JobIds
   readonly teamNumbers: TeamNumbers
+  readonly wokenQueues: WokenQueues
   readonly retention: Retention
   readonly logger: Logger
   readonly metrics: Metrics
@@ -66,6 +68,7 @@ export function createEngine(parts: {
     runner: parts.runner,
     jobIds: parts.jobIds,
     teamNumbers: createTeamNumbers(parts.runner),
+    wokenQueues: new WokenQueues(),
     logger: parts.logger,
     metrics: parts.metrics,
     retention: parts.retention ?? DEFAULT_RETENTION,

@@ -6,6 +6,7 @@ import { StoreAwayError } from './guard/circuit.ts'
 import type { RedisConnection } from './connection.ts'
 import { asStoreFault } from './faults.ts'
 import { absentKeyBeside } from '../layout/keys.ts'
+import { ClockOffset } from './learnt/clock-offset.ts'
 import type { Script } from './scripts.ts'
 import type { StepCall } from './step.ts'
 
@@ -18,7 +19,7 @@ export interface StepRunner {
   run(call: StepCall, resendForMs?: number): Promise<unknown>
   /** Runs plain reads and turns their faults into ours. */
   read<T>(reads: (connection: RedisConnection) => Promise<T>): Promise<T>
-  /** Milliseconds of Redis time in a shard, estimated from the last answer that carried it. */
+  /** Milliseconds of Redis time in a shard, estimated from the last answers that carried it; hardly ever ahead of it. */
   redisNowMs(shard: number): number
   /** Notes the time that an answer of the shard carried. */
   noteRedisTime(shard: number, redisMs: number): void
@@ -34,8 +35,8 @@ export interface StepRunnerOptions {
 }
 
 export function createStepRunner({ connection, scripts, clock, metrics }: StepRunnerOptions): StepRunner {
-  /** Redis time minus monotonic time, per shard. */
-  const offsets: number[] = []
+  /** Per shard. */
+  const offsets: ClockOffset[] = []
 
   async function send(call: StepCall): Promise<unknown> {
     const startedAtMs = clock.monotonicMs()
@@ -78,10 +79,11 @@ export function createStepRunner({ connection, scripts, clock, metrics }: StepRu
     },
     redisNowMs: (shard) => {
       const nowMs = clock.monotonicMs()
-      return Math.round(nowMs + (offsets[shard] ?? clock.wallMs() - nowMs))
+      return Math.floor(nowMs + (offsets[shard]?.ms ?? clock.wallMs() - nowMs))
     },
     noteRedisTime: (shard, redisMs) => {
-      offsets[shard] = redisMs - clock.monotonicMs()
+      const offset = (offsets[shard] ??= new ClockOffset())
+      offset.note(redisMs, clock.monotonicMs())
     },
   }
 }

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- promote: moves due members of the near set to their ready lists. A member whose record is missing or has another due
 -- time is dropped, and so is one that cannot be read.
--- Answer {now, moved, woken, next due or ''}
+-- Answer {now, moved, {number of the team, local id of each queue that can run again…}, next due or ''}
 -- Transition: pending (delayed) → pending (ready).
 --#include lib/clock
 --#include lib/bands
@@ -33,14 +33,17 @@ end
 
 for i = arg_at + 1, #ARGV do table.insert(handled, ARGV[i]) end
 
-local woken = 0
+local woken = {}
 for _, queue in ipairs(queues) do
   local count = #queue.due
   if count > 0 then
     moved = moved + count
     if call('RPUSH', queue.ready, unpack(queue.due)) == count then
       local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.teamNumber)
-      woken = woken + wake(queue.localId, live[3], live, queue.ready, queue.inFlight)
+      if wake(queue.localId, live[3], live, queue.ready, queue.inFlight) == 1 then
+        local n = #woken
+        woken[n + 1], woken[n + 2] = live[3] or '0', queue.localId
+      end
     end
   end
 end

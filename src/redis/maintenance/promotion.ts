@@ -34,19 +34,17 @@ export async function peek(engine: Engine, keys: ShardKeys): ReturnType<ShardMai
     ]),
   )
   const due = near[1] === undefined ? null : Number(near[1])
-  const pour = minutes[0] === undefined ? null : Number(minutes[0]) * 60_000 - POUR_AHEAD_MS
-  return { runnable: ring > 0 || suspects > 0, nextDueMs: earliest(due, pour) }
+  return { runnable: ring > 0 || suspects > 0, nextDueMs: earliest(due, pourTimeOf(minutes)) }
 }
 
 export async function promote(
   engine: Engine,
   keys: ShardKeys,
 ): Promise<{ promoted: number; nextDueMs: number | null }> {
-  const pourDueMs = await pour(engine, keys)
-  const nowMs = engine.runner.redisNowMs(keys.shard)
-  const due = await engine.runner.read((redis) =>
-    redis.zrangebyscore(keys.nearSet, '-inf', nowMs, 'LIMIT', 0, PROMOTE_BATCH_MAX),
-  )
+  const seen = await look(engine, keys)
+  const isPouring = seen.pourDueMs !== null && seen.pourDueMs <= engine.runner.redisNowMs(keys.shard)
+  const pourDueMs = isPouring ? await pour(engine, keys) : seen.pourDueMs
+  const { due } = isPouring ? await look(engine, keys) : seen
   const members: Array<{ localId: string; jobId: string }> = []
   const unreadable: string[] = []
   for (const member of due) {
@@ -60,19 +58,39 @@ export async function promote(
   const reply = await engine.runner.run(
     PROMOTE.with({ keys, leaseMs: LEASE_MS, queues, members, unreadable }),
   )
-  const [now, promoted, woken, nextDue] = reply as [string, number, number, string]
+  const [now, promoted, woken, nextDue] = reply as [string, number, string[], string]
   engine.runner.noteRedisTime(keys.shard, Number(now))
-  if (woken > 0) hintWake(engine, keys.shard)
+  if (woken.length > 0) {
+    engine.wokenQueues.note(keys.shard, woken, engine.runner.redisNowMs(keys.shard))
+    hintWake(engine, keys.shard)
+  }
   return { promoted, nextDueMs: earliest(nextDue === '' ? null : Number(nextDue), pourDueMs) }
+}
+
+/** When pouring is next due, and a page of what is due in the near set. */
+async function look(engine: Engine, keys: ShardKeys): Promise<{ pourDueMs: number | null; due: string[] }> {
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const [minutes, due] = await engine.runner.read((redis) =>
+    Promise.all([
+      redis.zrange(keys.minutes, '0', '0'),
+      redis.zrangebyscore(keys.nearSet, '-inf', nowMs, 'LIMIT', 0, PROMOTE_BATCH_MAX),
+    ]),
+  )
+  return { pourDueMs: pourTimeOf(minutes), due }
+}
+
+function pourTimeOf([oldest]: readonly string[]): number | null {
+  return oldest === undefined ? null : Number(oldest) * 60_000 - POUR_AHEAD_MS
 }
 
 /** Pours the oldest minutes that are near enough, a few pages; answers when pouring is next due. */
 async function pour(engine: Engine, keys: ShardKeys): Promise<number | null> {
   for (let pages = 0; ; pages += 1) {
-    const [minute] = await engine.runner.read((redis) => redis.zrange(keys.minutes, '0', '0'))
-    if (minute === undefined) return null
-    const dueMs = Number(minute) * 60_000 - POUR_AHEAD_MS
-    if (dueMs > engine.runner.redisNowMs(keys.shard) || pages === POURED_PAGES_MAX) return dueMs
+    const minutes = await engine.runner.read((redis) => redis.zrange(keys.minutes, '0', '0'))
+    const [minute = ''] = minutes
+    const dueMs = pourTimeOf(minutes)
+    if (dueMs === null || dueMs > engine.runner.redisNowMs(keys.shard) || pages === POURED_PAGES_MAX)
+      return dueMs
     const bucket = keys.minuteBucket(Number(minute))
     const [, dropped] = (await engine.runner.run(
       POUR.with({ keys, bucket, minute, entriesMax: PROMOTE_BATCH_MAX }),

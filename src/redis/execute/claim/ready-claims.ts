@@ -82,6 +82,7 @@ export class ReadyClaims {
   }
 
   async claim(grant: ClaimGrant): Promise<ClaimAnswer> {
+    const isGuess = this.#open === null && this.#candidates.length === 0 && this.#guess()
     if (this.#open === null && this.#candidates.length === 0) {
       const seen = await this.#peekRing()
       if (seen !== 'too_many') {
@@ -90,9 +91,18 @@ export class ReadyClaims {
       }
     }
     const first = await this.#send(grant)
-    // A claim that asks no queue only learns which ones to ask.
-    const isEnough = first.asksAny || this.#candidates.length === 0
+    // A claim that asks no queue only learns which ones to ask, and so does one that asks queues which are empty by now.
+    const hasAsked = first.asksAny && !(isGuess && isEmpty(first.answer))
+    const isEnough = hasAsked || this.#candidates.length === 0
     return isEnough ? first.answer : (await this.#send(grant)).answer
+  }
+
+  /** Asks those next that were just woken, if any. */
+  #guess(): boolean {
+    const { wokenQueues, runner } = this.#engine
+    const { shard } = this.#keys
+    this.#candidates = wokenQueues.take(shard, runner.redisNowMs(shard))
+    return this.#candidates.length > 0
   }
 
   async #send(grant: ClaimGrant): Promise<{ readonly answer: ClaimAnswer; readonly asksAny: boolean }> {
@@ -180,6 +190,10 @@ export class ReadyClaims {
       queues.length === 0 ? [] : [team, queues.length, ...queues],
     )
   }
+}
+
+function isEmpty(answer: ClaimAnswer): boolean {
+  return answer.status === 'claimed' && answer.work.length === 0
 }
 
 /** The teams and queues that a claim asks, from a flat list of number, count and that many local ids. */
