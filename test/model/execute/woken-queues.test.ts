@@ -34,7 +34,7 @@ describe('a claim behind a promotion', () => {
     const commands = await commandsDuring(redis.client, async () => {
       works = await claimed(source, 10)
     })
-    assert.deepEqual(works.map(({ jobId }) => jobId).toSorted(), ids.toSorted())
+    assert.deepEqual(new Set(works.map(({ jobId }) => jobId)), new Set(ids))
     await source.finish(works.map((work) => ended(world, work)))
     await assertClean(world)
     return commands

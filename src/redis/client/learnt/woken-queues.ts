@@ -5,7 +5,10 @@ const FRESH_MS = 20
 
 /** Queues of each shard that this process has just made runnable: the next claim asks them without looking for any. */
 export class WokenQueues {
-  readonly #byShard: Array<{ readonly notedAtMs: number; readonly candidates: Array<string | number> }> = []
+  readonly #byShard = new Map<
+    number,
+    { readonly notedAtMs: number; readonly candidates: Array<string | number> }
+  >()
 
   /** @param queues number of the team and local id of each, in turns; as many as a claim asks are kept */
   note(shard: number, queues: readonly string[], nowMs: number): void {
@@ -18,14 +21,14 @@ export class WokenQueues {
       else known.push(localId)
     }
     const candidates = [...byTeam].flatMap(([team, localIds]) => [team, localIds.length, ...localIds])
-    this.#byShard[shard] = { notedAtMs: nowMs, candidates }
+    this.#byShard.set(shard, { notedAtMs: nowMs, candidates })
   }
 
   /** In the form in which claims answer whom to ask next; none when nothing was noted just now. Each is given once. */
   take(shard: number, nowMs: number): ReadonlyArray<string | number> {
-    const noted = this.#byShard[shard]
+    const noted = this.#byShard.get(shard)
     if (noted === undefined) return []
-    delete this.#byShard[shard]
+    this.#byShard.delete(shard)
     return Math.abs(nowMs - noted.notedAtMs) <= FRESH_MS ? noted.candidates : []
   }
 }
