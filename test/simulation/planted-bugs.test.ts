@@ -92,8 +92,8 @@ const PLANTED_IN_CRONS: readonly Planted[] = [
   {
     bug: 'a plain tick is noted and has no run',
     script: 'tick',
-    right: 'ticking[n], bodies[n], ticks[n], team_numbers[n] = i,',
-    wrong: 'local _, _, _, _ = i,',
+    right: 'ticking[n], bodies[n], ticks[n] = i,',
+    wrong: 'local _, _, _ = i,',
   },
   {
     bug: 'the next tick is not listed',

@@ -68,7 +68,8 @@ export function withNames(source: string, { name, shape }: { name: string; shape
     )
     .replace(/\bROWS\.(\w+)\[(\w+)\]\.(\w+)/g, (what, group: string, index: string, word: string) => {
       const rows = shape.rows?.[group]
-      if (rows === undefined) throw unknown(what)
+      // Its keys are the last ones: `key_at` stands before them once all other rows have been read.
+      if (rows === undefined || group !== groups.at(-1)) throw unknown(what)
       const names = keyNames(rows)
       return `KEYS[key_at + (${index} - 1) * ${names.length} + ${place(names, word, what)}]`
     })
@@ -87,7 +88,7 @@ function cursors(args: number, keys: number, source: string): string {
   return `local arg_at, key_at = ${args}, ${keys}${/\bnext_arg\(\)/.test(source) ? ` ${nextArg}` : ''}`
 }
 
-/** The hand reads the arguments of these rows, by `next_arg`, and the keys of the few that it needs, from 1. */
+/** The Lua file reads the arguments of these rows itself, by `next_arg`, and single keys of them by index, from 1. */
 function readCount(local: string): string {
   return `local ${local} = tonumber(ARGV[arg_at + 1]) arg_at = arg_at + 1`
 }

@@ -19,7 +19,7 @@ export interface StepRunner {
   run(call: StepCall, resendForMs?: number): Promise<unknown>
   /** Runs plain reads and turns their faults into ours. */
   read<T>(reads: (connection: RedisConnection) => Promise<T>): Promise<T>
-  /** Milliseconds of Redis time in a shard, estimated from the last answers that carried it; hardly ever ahead of it. */
+  /** Milliseconds of Redis time in a shard, estimated from recent answers that carried it; almost never ahead of it. */
   redisNowMs(shard: number): number
   /** Notes the time that an answer of the shard carried. */
   noteRedisTime(shard: number, redisMs: number): void

@@ -294,11 +294,11 @@ function auditOf(
   return [{ auditLog, position, entry: auditEntry, most: auditMax, keptMs: auditMs }]
 }
 
-/** Redis's day and the day before; near midnight also the day after, should our estimate be behind. */
+/** Redis's day and the day before, also where our estimate of its time is a minute wrong. */
 function daysAround(nowMs: number): number[] {
-  const today = Math.floor(nowMs / DAY_MS)
-  const tomorrow = Math.floor((nowMs + 60_000) / DAY_MS)
-  return tomorrow === today ? [today, today - 1] : [tomorrow, today, today - 1]
+  const first = Math.floor((nowMs - 60_000) / DAY_MS) - 1
+  const last = Math.floor((nowMs + 60_000) / DAY_MS)
+  return Array.from({ length: last - first + 1 }, (_, i) => last - i)
 }
 
 const { hash, json } = encodeSettings(DEFAULT_QUEUE_SETTINGS)

@@ -32,14 +32,14 @@ local audits = ROWS.audits
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
 local now_text = pad13(now)
 
-local today, has_yesterday
+local today, yesterday
 if #days > 0 then
   local day = math.floor(now / 86400000)
   for _, row in ipairs(days) do
     if tonumber(row.day) == day then today = row.idempotencyKeys end
-    if tonumber(row.day) == day - 1 then has_yesterday = true end
+    if tonumber(row.day) == day - 1 then yesterday = row.idempotencyKeys end
   end
-  if not (today and has_yesterday) then return 'day' end
+  if not (today and yesterday) then return 'day' end
 end
 
 -- Read and check everything.
@@ -105,10 +105,7 @@ local HEAD_BYTES = 36
 -- What an earlier push under this key answered; nil when there was none.
 local function earlier_push(field)
   if seen_keys[field] then return seen_keys[field] end
-  for _, row in ipairs(days) do
-    local found = call('HGET', row.idempotencyKeys, field)
-    if found then return found end
-  end
+  return call('HGET', today, field) or call('HGET', yesterday, field)
 end
 
 local answer, index_fields, idem_fields = { now_text, 0 }, {}, {}
@@ -146,8 +143,8 @@ local function place(stretch, id)
   end
 end
 
--- Plans all jobs of a stretch at once, as most are: new, small, without keys, within every ceiling, of a queue that takes
--- them. Answers their code and when they are due, or nothing when each has to be looked at.
+-- Plans all jobs of a stretch at once when nothing sets any of them apart: all are new and small, without keys, within every
+-- ceiling, and their queue takes jobs. Answers their code and due time, or nothing when each job has to be looked at.
 local function plan_all(stretch)
   local queue, block, places, count = stretch.queue, stretch.block, stretch.places, stretch.count
   if queue.moved or queue.is_draining or is_taken[block] or stretch.is_large or stretch.is_keyed then return nil end

@@ -47,7 +47,7 @@ function Quota.admit(tu, team, size)
   Quota.all = Quota.all + size
 end
 
--- Counts so many jobs of `size` bytes in all, if no bound refuses any of them. Answers whether it did.
+-- Counts `count` jobs of `size` bytes together, if none of them would exceed a bound. Answers whether they were counted.
 function Quota.admit_all(tu, team, count, size)
   if not team.jobs then open(tu, team) end
   if team.jobs_max and team.jobs + count > team.jobs_max then return false end

@@ -42,7 +42,7 @@ for _, queue in ipairs(queues) do
       local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.teamNumber)
       if wake(queue.localId, live[3], live, queue.ready, queue.inFlight) == 1 then
         local n = #woken
-        woken[n + 1], woken[n + 2] = live[3] or '0', queue.localId
+        woken[n + 1], woken[n + 2] = tonumber(live[3] or '') and live[3] or '0', queue.localId
       end
     end
   end

@@ -79,8 +79,11 @@ async function look(engine: Engine, keys: ShardKeys): Promise<{ pourDueMs: numbe
   return { pourDueMs: pourTimeOf(minutes), due }
 }
 
+/** A minute that cannot be read is poured at once, which drops it. */
 function pourTimeOf([oldest]: readonly string[]): number | null {
-  return oldest === undefined ? null : Number(oldest) * 60_000 - POUR_AHEAD_MS
+  if (oldest === undefined) return null
+  const timeMs = Number(oldest) * 60_000 - POUR_AHEAD_MS
+  return Number.isFinite(timeMs) ? timeMs : 0
 }
 
 /** Pours the oldest minutes that are near enough, a few pages; answers when pouring is next due. */

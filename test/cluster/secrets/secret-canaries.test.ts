@@ -211,7 +211,7 @@ test('secrets of every kind are used', async () => {
   const run = await send<{ job_id: number }>('POST', `/api/crons/${cronId}/run`)
   await client.ended(run.job_id)
   expect(sent('x-partner')).toContain(textOf('header of a cron'))
-  // A test may be answered that no executor has sent it in time, and is asked for again.
+  // No executor may send the test in time; then it is asked for again.
   await until(
     'the hook is told',
     async () => {

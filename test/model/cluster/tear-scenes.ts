@@ -401,8 +401,11 @@ async function heldScene({ world, client, intake, accepted }: Stage): Promise<()
 async function finishScene(stage: Stage): Promise<() => Promise<unknown>> {
   const { world, intake, accepted } = stage
   const request = { callbackUrl: 'http://target.test/', payload: LARGE }
-  accepted.push(...(await pushAll(intake, 7, { request })))
+  // Plain ones: beside others of their queue, and alone.
+  accepted.push(...(await pushAll(intake, 1)), ...(await pushAll(intake, 2, { queue: 'plain' })))
   const source = await openExecutor(world, 'e1')
+  const plain = await claimed(source, 3)
+  accepted.push(...(await pushAll(intake, 7, { request })))
   const works = await claimed(source, 6)
   const changed = (work: ClaimedJob, change: Partial<QueueSettings>): ClaimedWork => ({
     ...work,
@@ -417,6 +420,7 @@ async function finishScene(stage: Stage): Promise<() => Promise<unknown>> {
     if (i === 3) return ended(world, changed(work, { retriesEnabled: false }), { failed: true, call })
     return ended(world, work, { failed: false, call })
   })
+  ends.push(...plain.map((work) => ended(world, work)))
   return () => source.finish(ends)
 }
 

@@ -52,7 +52,7 @@ export const CRON_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
       return () => apply(world, 'first', { isActive: false })
     },
   ],
-  ['tick', 'a hidden queue and one with a name, a tick that was missed', tickScene],
+  ['tick', 'hidden queues and one with a name, a plain tick, one that was missed', tickScene],
   ['finish', 'a run of a cron', finishScene],
   [
     'read_crons',
@@ -116,14 +116,18 @@ function due(cron: DueCron) {
   return { cron, run: [expectedMs], missed: null, nextMs: expectedMs + MINUTE_MS }
 }
 
+/** The third has ticked before: its tick is plain. */
 async function dueScene({ world }: Stage) {
+  const source = createCronSource(world.engine, 0)
+  await apply(world, 'third')
+  world.clock.advance(MINUTE_MS)
+  await tickAll(source, (await source.due(0)).map(due))
   await apply(world, 'first', { payload: LARGE })
   await apply(world, 'second', { queue: 'emails' })
   world.clock.advance(MINUTE_MS)
   await openExecutor(world, 'e1')
-  const source = createCronSource(world.engine, 0)
   const crons = await source.due(0)
-  assert.equal(crons.length, 2)
+  assert.equal(crons.length, 3)
   return { source, crons }
 }
 
@@ -133,7 +137,7 @@ async function tickScene(stage: Stage): Promise<() => Promise<unknown>> {
   return () =>
     tickAll(
       source,
-      crons.map((cron, i) => ({ ...due(cron), missed: i === 0 ? missed : null })),
+      crons.map((cron) => ({ ...due(cron), missed: cron.settings.payload === LARGE ? missed : null })),
     )
 }
 
@@ -142,8 +146,8 @@ async function finishScene(stage: Stage): Promise<() => Promise<unknown>> {
     await tickScene(stage)
   )()
   const source = await openExecutor(stage.world, 'e2')
-  const works = await claimed(source, 2)
-  assert.equal(works.length, 2)
+  const works = await claimed(source, 4)
+  assert.equal(works.length, 4)
   const ends = works.map((work, i) => ended(stage.world, work, { failed: i === 1 }))
   return () => source.finish(ends)
 }

@@ -69,6 +69,16 @@ describe('a claim while maintenance windows hold', () => {
     await assertClean(world)
   })
 
+  test('of queues that were just woken hides no other queue', async () => {
+    await push('a', 1, 'held')
+    windows.hold('a', null)
+    assert.deepEqual(await claimAll(), [])
+    await push('b', 1)
+    world.engine.wokenQueues.note(0, ['1', '1'], world.engine.runner.redisNowMs(0))
+    const answer = await source.claim(grantOf(64))
+    assert.deepEqual(answer.status === 'claimed' && teamsOf(answer.work), { b: 1 })
+  })
+
   test('leaves a team of which all is held in the order of teams', async () => {
     await push('a', 3, 'held')
     await push('b', 1, 'held')

@@ -46,4 +46,19 @@ describe('a claim behind a promotion', () => {
     // Of the ring and of its teams.
     expect((later['zrange'] ?? 0) - (soon['zrange'] ?? 0)).toBe(2)
   })
+
+  test('asks others at once where the woken ones are empty by then', async () => {
+    const source = await openExecutor(world, 'e1')
+    const intake = world.newIntake()
+    await pushOne(intake, { queue: 'emptied' })
+    const [taken] = await claimed(source, 1)
+    await claimed(source, 1)
+    const id = await pushOne(intake, { queue: 'full' })
+    world.engine.wokenQueues.note(0, ['1', '1'], world.engine.runner.redisNowMs(0))
+    assert.deepEqual(
+      (await claimed(source, 1)).map(({ jobId }) => jobId),
+      [id],
+    )
+    assert.equal(taken?.location.queue, '1')
+  })
 })

@@ -1,12 +1,15 @@
-/** How long an answer counts; it is forgotten after two of these at most. */
+/** An answer counts for this long at least, and for twice as long at most. */
 const WINDOW_MS = 1_000
-/** An answer that says so much less than the ones before tells of a clock that was put back, not of a slow answer. */
-const JUMP_MS = 1_000
+/**
+ * An answer that says this much less than the ones before: the clock was put back, or stands still. A slow answer looks the
+ * same, and the next quick one corrects it.
+ */
+const JUMP_MS = 50
 
 /**
- * Redis's clock minus ours, learnt from the times that answers carry. Each is cut to the millisecond and has been under way
- * for a while, so it is a lower bound, and the greatest of the last ones is the closest. A clock that is put back by less
- * than a second is believed after two seconds of answers.
+ * Redis's clock minus ours, learnt from the times that answers carry. Such a time is cut to the millisecond, and the answer
+ * has travelled for a while, so each gives a lower bound, and the greatest of the last two seconds is the closest. A clock
+ * that falls back a little is believed once older answers are forgotten, one that falls back by more at once.
  */
 export class ClockOffset {
   #greatest = -Infinity
@@ -32,7 +35,8 @@ export class ClockOffset {
       this.#greatest = Math.max(this.#greatest, offset)
       return
     }
-    this.#greatestBefore = this.#greatest
+    const isRecent = nowMs < this.#windowEndsMs + WINDOW_MS
+    this.#greatestBefore = isRecent ? this.#greatest : -Infinity
     this.#greatest = offset
     this.#windowEndsMs = nowMs + WINDOW_MS
   }

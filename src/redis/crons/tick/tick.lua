@@ -2,8 +2,8 @@
 -- tick: applies decisions about due ticks, cron by cron: makes the runs, records ticks that did not run, sets the next tick.
 -- A cron whose version or expected tick has changed is left alone, so that each tick is decided once however many
 -- executors try. Sent twice, done once. A run by hand has no expected tick and changes none.
--- Most ticks are plain: the one due run of a cron without a queue of its own, and nothing else. Those alike stand in a
--- stretch and have no table each, unless the cron turns out to be different.
+-- Most ticks are plain: the one due run of a cron without a queue of its own, and nothing else. Plain ticks alike share a
+-- stretch. None has a table, unless its cron turns out to be different.
 -- ARGV.stretches: for plain ticks that follow each other 'count expected next timeout team block forbids;' timeout: three
 --       digits · next: tick or '-' · team, block: index in the rows · forbids: 1 or 0
 -- ARGV.plain: for each plain tick 'cron version queue job field ' · queue: local id of the hidden one · field: of the job
@@ -235,7 +235,8 @@ local function say(code, value)
   end
 end
 
--- Plans a plain tick of a cron that is not as most are: its queue is new, it is paused, another version, too early …
+-- Plans a plain tick in the general way, as something sets its cron apart: its queue is new, it is paused or was edited,
+-- its tick is still to come …
 local function plan_unlike(like, i, text, live)
   local at = (i - 1) * 5
   local request = ARGV[requests_at + i]
@@ -270,10 +271,12 @@ local function spread_of(like, spread)
   return known
 end
 
--- The plain ticks that run: their positions, and of each its record, its cron's record and the number of its team.
+-- The plain ticks that run: their positions, and of each its record, its cron's record and the number of its team. The job
+-- of tick `i` is `plain[i * 5 - 1]`, its hidden queue `plain[i * 5 - 2]`.
 local ticking, bodies, ticks, team_numbers = {}, {}, {}, {}
 
--- Plans the plain tick at position `i`. A later one writes numbers as text: Redis takes long to write a number of Lua.
+-- Plans the plain tick at position `i`. The score of its next tick is made as text, because Redis is slow to turn a number
+-- of Lua into text.
 local function plan_plain(like, i)
   local text, at = states[i], (i - 1) * 5
   local live = call('HMGET', ROWS.plainTicks[i].meta, QUEUE.settingsHash, QUEUE.teamNumber)
@@ -293,7 +296,8 @@ local function plan_plain(like, i)
     common.heads[hash] = record_head
   end
   local body = record_head .. request
-  ticking[n], bodies[n], ticks[n], team_numbers[n] = i, body, 'r|' .. tick .. '|' .. job, live[2] or '0'
+  ticking[n], bodies[n], ticks[n] = i, body, 'r|' .. tick .. '|' .. job
+  team_numbers[n] = tonumber(live[2] or '') and live[2] or '0'
   like.bytes, uses[hash] = like.bytes + #body, (uses[hash] or 0) + 1
   local indexed = like.indexed
   local m = #indexed

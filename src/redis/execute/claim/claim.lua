@@ -76,8 +76,8 @@ end
 
 local asked_teams = ROWS.askedTeams
 local asked_count = ROWS.queues.count
--- Most queues that are asked are never opened: until then one has nothing but its local id, `first` and what follows of
--- its team's. `opened` has the others by their index, `queues` in the order in which they were opened.
+-- Most queues that are asked are never opened, so they get no table: the queues of a team are the places `first` to `last`
+-- of `local_ids`. `opened` has the others by that place, `queues` in the order in which they were opened.
 local teams, local_ids, opened, queues = {}, {}, {}, {}
 for i, row in ipairs(asked_teams) do
   local first, count = #local_ids + 1, tonumber(row.queueCount)
@@ -216,8 +216,8 @@ local function take(queue, count)
   claimed = claimed + got
 end
 
--- Makes the table of a queue with sixteen fields, which is what one with more than eight has room for; the others are
--- those of few queues.
+-- Opens a queue. Its table is made with sixteen fields at once, for which Lua reserves exactly that room; fields that few
+-- queues need are added later.
 local function open(team, index)
   local meta, ready, in_flight = ROWS.queues[index].meta, ROWS.queues[index].ready, ROWS.queues[index].inFlight
   local live = call('HMGET', meta, QUEUE.active, QUEUE.maxParallel, QUEUE.name, QUEUE.cancelledReady)

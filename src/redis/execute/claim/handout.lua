@@ -22,7 +22,7 @@ local function head_of(body)
   return head
 end
 
--- The field of `payloads` that has the tail of the request, if the head of its record says that there is one.
+-- The field of `payloads` that has the tail of the job's request. Only for a record whose head says that there is one.
 local function payload_field(id)
   return string.format('%.0f', math.floor(tonumber(id) / numbers_a_seq))
 end

@@ -60,7 +60,10 @@ export class ReadyClaims {
   readonly #counters: ClaimCounters
   readonly #settings: SettingsCache
   readonly #held: HeldQueues
-  /** Number of a team, count of its queues, their local ids, and so on, as the last claim answered them. */
+  /**
+   * Whom the next claim asks: number of a team, count of its queues, their local ids, and so on. The last claim has named
+   * them, or they were read from the ring, or just woken.
+   */
   #candidates: ReadonlyArray<string | number> = []
   #open: SentReadyClaim | null = null
 
@@ -97,12 +100,17 @@ export class ReadyClaims {
     return isEnough ? first.answer : (await this.#send(grant)).answer
   }
 
-  /** Asks those next that were just woken, if any. */
+  /**
+   * Asks those next that were just woken, if any. Not while anything is held: for held queues alone no claim would be sent,
+   * whatever else can run.
+   */
   #guess(): boolean {
     const { wokenQueues, runner } = this.#engine
     const { shard } = this.#keys
-    this.#candidates = wokenQueues.take(shard, runner.redisNowMs(shard))
-    return this.#candidates.length > 0
+    const woken = wokenQueues.take(shard, runner.redisNowMs(shard))
+    if (!this.#held.isEmpty || woken.length === 0) return false
+    this.#candidates = woken
+    return true
   }
 
   async #send(grant: ClaimGrant): Promise<{ readonly answer: ClaimAnswer; readonly asksAny: boolean }> {

@@ -76,30 +76,30 @@ export function orderByClaim(
 
 interface BatchQueues {
   /** Local ids of those of whose keys the ends of their jobs need few. */
-  readonly plain: readonly string[]
+  readonly lean: readonly string[]
   /** The others, with the team whose callbacks they make; '' = none. */
   readonly full: ReadonlyArray<{ readonly localId: string; readonly callbackTeam: string }>
 }
 
 /** The queues of the jobs. @param needsAll where the step may end a job otherwise than it is told */
 export function queuesOf(jobs: readonly BatchJob[], needsAll: boolean): BatchQueues {
-  const needs = new Map<string, { isPlain: boolean; callbackTeam: string }>()
+  const needs = new Map<string, { isLean: boolean; callbackTeam: string }>()
   for (const job of jobs) {
-    const isPlain = !needsAll && leavesOnlySummary(job)
+    const isLean = !needsAll && leavesOnlySummary(job)
     const known = needs.get(job.queue)
-    if (known === undefined) needs.set(job.queue, { isPlain, callbackTeam: job.callbackTeam })
+    if (known === undefined) needs.set(job.queue, { isLean, callbackTeam: job.callbackTeam })
     else {
-      known.isPlain &&= isPlain
+      known.isLean &&= isLean
       if (known.callbackTeam === '') known.callbackTeam = job.callbackTeam
     }
   }
-  const plain: string[] = []
+  const lean: string[] = []
   const full: Array<{ localId: string; callbackTeam: string }> = []
-  for (const [localId, { isPlain, callbackTeam }] of needs) {
-    if (isPlain) plain.push(localId)
+  for (const [localId, { isLean, callbackTeam }] of needs) {
+    if (isLean) lean.push(localId)
     else full.push({ localId, callbackTeam })
   }
-  return { plain, full }
+  return { lean, full }
 }
 
 function leavesOnlySummary({ kind, isLarge, call, callback }: BatchJob): boolean {
@@ -108,8 +108,8 @@ function leavesOnlySummary({ kind, isLarge, call, callback }: BatchJob): boolean
 
 /**
  * Jobs that follow each other with the same token, kind and settings are a stretch, which says that once, and those that
- * follow each other in a queue are a place of it. Jobs that leave nothing but a summary have a place of their own within
- * a stretch, which the step ends as a whole, and two words each: in a batch they are most of what is sent.
+ * follow each other in a queue are a place of it. First attempts that succeeded and leave nothing but a summary have places
+ * of their own, each within one stretch: the step ends such a place as a whole, and its jobs have two words each.
  */
 export function jobRows(
   jobs: readonly BatchJob[],
@@ -170,10 +170,9 @@ function areDistinct(jobs: readonly BatchJob[]): boolean {
 
 /** Whether a first attempt has succeeded and leaves nothing but a summary: then its id is that of its chain. */
 function endsPlainly(job: BatchJob, shards: number): boolean {
-  const { kind, bytes, isLarge, call, callback, alerts } = job
-  const leavesNothingElse = !isLarge && call === '' && callback === '' && alerts === null
+  const { kind, bytes, alerts } = job
   const isFirstAttempt = Math.floor(job.id / shards) % ATTEMPTS_PER_CHAIN === 0
-  return kind === END.success && bytes !== '' && leavesNothingElse && isFirstAttempt
+  return kind === END.success && leavesOnlySummary(job) && bytes !== '' && alerts === null && isFirstAttempt
 }
 
 function stretchOf({ token, kind, settingsHash }: BatchJob): Stretch {
@@ -186,7 +185,7 @@ function isOf(stretch: Stretch, job: BatchJob): boolean {
 
 /** As batch.lua reads them: the bytes alone, or all that only some jobs have. */
 function factsOf({ bytes, delayMs, isLarge, call, callback, failure }: BatchJob): string | number {
-  const isPlain = !isLarge && delayMs === 0 && call === '' && callback === '' && failure === ''
-  if (isPlain) return bytes
+  const hasBytesAlone = !isLarge && delayMs === 0 && call === '' && callback === '' && failure === ''
+  if (hasBytesAlone) return bytes
   return `${bytes}|${delayMs}|${isLarge ? 1 : 0}|${failure}|${Buffer.byteLength(call)}|${call}${callback}`
 }

@@ -1,21 +1,21 @@
 -- Shared by finish and reap: ends a batch of jobs. Declares `ids`, `rows`, `open_batch`, `end_plainly`, `as_jobs`,
 -- `end_job` and `close_batch`. Wants `Alerts`, `EndLog`, `Runs`, `Settle` and `Usage`.
 --
--- What a job shares with those around it stands once, in its stretch: batch-job.ts. Most jobs end plainly: their first
--- attempt succeeded and leaves nothing but a summary. Those of one queue are a plain place, which has no table for each
--- of its jobs: in their number the tables were a third of what a finish took. The others have three words, the third
--- their facts: their bytes, or '' where the step has to ask, or
+-- What a job shares with those around it stands once, in its stretch: batch-job.ts. Most jobs end plainly: a first attempt
+-- succeeded and leaves nothing but a summary. Plain jobs of one queue and stretch that follow each other are a plain
+-- place. They have two words each, id and record, and no tables, which were a quarter of the cost of a finish. The others
+-- have three words; the third is their facts: their bytes, or '' where the step has to ask, or
 --       bytes '|' delay '|' large '|' failure '|' length of the call '|' call callback
--- ARGV.places: for jobs of one queue that follow each other 'queue count growth;', queue: its position among the plain
+-- ARGV.places: for jobs of one queue that follow each other 'queue count growth;', queue: its position among the lean
 --       queues and the others after them, growth: of a plain place, by how many bytes its summaries are longer than its
---       records, else ''. Plain queues lack the keys that their jobs do not need.
+--       records, else ''. Lean queues lack the keys that their jobs do not need.
 -- ARGV.runs: for each run that ends with its job 'position cron record team reason host', and a line break · position: of
 --       the job · record: as it stands among the cron's · team: position among the alert teams · reason, host: of a
 --       failure, else '' and '""'
 
 local minute_rows = ROWS.minutes
 local callback_queues = ROWS.callbackQueues
-local queue_rows = ROWS.plainQueues
+local queue_rows = ROWS.leanQueues
 local full_rows = ROWS.queues
 local run_lists = ROWS.runLists
 local stretch_rows = ROWS.stretches
@@ -32,8 +32,8 @@ local function read_facts(job, facts)
   if call_end <= #facts then job.callback = string.sub(facts, call_end) end
 end
 
--- `ids` has those of all jobs, by their positions. `rows` has plain places, whose jobs stand from behind `before` up to
--- `last`, and all other jobs, in their order.
+-- `ids` has the ids of all jobs by position. `rows` has, in order, a row for each plain place (its jobs are at the positions
+-- `before` + 1 to `last`) and for each other job.
 local ids, rows = {}, {}
 local function read_rows()
   for _, queue in ipairs(full_rows) do queue_rows[#queue_rows + 1] = queue end
@@ -78,7 +78,7 @@ local function read_rows()
 end
 read_rows()
 
--- The jobs of a plain place one by one, as it is needed when not all of them are held.
+-- Makes the jobs of a plain place one by one, for when not all of them are held.
 local function as_jobs(place)
   local found, stretch = {}, place.stretch
   for i = 1, place.last - place.before do
@@ -127,17 +127,12 @@ local function open_batch(now)
   for _, queue in ipairs(callback_queues) do batch.callback_queues[queue.localId] = queue end
   read_runs_and_alerts()
   for _, queue in ipairs(queue_rows) do
-    -- Without an active flag the queue was deleted: it frees and creates nothing. Lists are made when something is in
-    -- them, and what `live` has is not copied: each further field could double the table.
+    -- Without an active flag the queue was deleted: its slots are freed, and nothing is written for it. Lists are made when
+    -- something comes into them, and what `live` has is not copied, because each further field could double the table.
     queue.live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.cronId, QUEUE.name, QUEUE.teamNumber)
     queue.bytes, queue.jobs, queue.freed_count, queue.ended_count = 0, 0, 0, 0
   end
   return batch
-end
-
-local function add_to(queue, field, value)
-  local values = queue[field]
-  if values then values[#values + 1] = value else queue[field] = { value } end
 end
 
 -- Notes why a chain failed for good, which stands in the hash of its queue, and what the end of a job raises for its queue.
@@ -145,7 +140,9 @@ end
 local function note_failure(queue, job)
   if job.is_quarantined or job.kind == END.released then return end
   if job.failure and not queue.live[CRON] then queue.failure_reason = job.failure end
-  for _, alert in ipairs(alerts_of[job.position] or {}) do
+  local raised = alerts_of[job.position]
+  if not raised then return end
+  for _, alert in ipairs(raised) do
     Alerts.raise(alert_teams[tonumber(alert.teamPosition)], {
       type = alert.type, reason = alert.reason, kind = 'queue', resource = alert.queueId,
       suppressed = alert.suppressedBy, job = job.id, facts = alert.facts,

@@ -26,7 +26,7 @@ const BATCH = {
       args: ['team', 'teamNumber', 'localId'],
     },
     /** Queues whose jobs only end as success or failure, and leave nothing but that. A key costs more than it is long. */
-    plainQueues: {
+    leanQueues: {
       queueKeys: ['meta', 'ready', 'records', 'inFlight', 'history', 'summaries'],
       args: ['localId'],
     },
@@ -84,7 +84,7 @@ export async function batchValues(
 ) {
   const { retention } = engine
   const callbacks = await callbackQueues(engine, keys, jobs)
-  const { plain, full } = queuesOf(jobs, isReap)
+  const { lean, full } = queuesOf(jobs, isReap)
   const nowMs = engine.runner.redisNowMs(keys.shard)
   const minutes = retryMinutes(jobs, nowMs)
   return {
@@ -100,13 +100,13 @@ export async function batchValues(
     ends: jobs.map((job) => job.kind + job.buckets).join(''),
     minutes: minutes.map((minute) => ({ minute, bucket: keys.minuteBucket(minute) })),
     callbackQueues: [...callbacks.values()],
-    plainQueues: plain,
+    leanQueues: lean,
     queues: full.map(({ localId, callbackTeam }) => ({
       localId,
       callbackQueue: callbacks.get(callbackTeam)?.localId ?? '',
     })),
     ...jobRows(jobs, {
-      queues: [...plain, ...full.map(({ localId }) => localId)],
+      queues: [...lean, ...full.map(({ localId }) => localId)],
       shards: isReap ? null : engine.shards.length,
     }),
     ...alertValues(jobs, { keys, shards: engine.shards.length, windows, nowMs }),

@@ -1,5 +1,5 @@
 -- Shared by finish and reap: the log of ended jobs, which statistics are made of. Declares `EndLog`. Wants
--- `Settle` and `Usage`.
+-- `Usage` and what execute/finish/settle.lua declares.
 -- layout/statistics-log.ts says how an entry is written.
 
 local EndLog = {}
@@ -9,8 +9,8 @@ local ENTRIES_MAX = 20000
 local LOGGED = {}
 for _, kind in ipairs({ END.success, END.failed, END.retry, END.deadLetter, END.quarantined }) do LOGGED[kind] = true end
 
--- `ends` holds three characters of each job of the batch, by its position: as the log has them, of the end that the
--- sender knows.
+-- Notes the jobs from position `first` to `last`. ARGV.ends has three characters for each, as the log holds them for the end
+-- that the sender expects. A single job is noted with `kind`, which only the step may know.
 function EndLog.add(queue, kind, first, last)
   if is_of_callbacks(queue) or not LOGGED[kind] then return end
   local log = queue.end_log

@@ -3,7 +3,7 @@
 
 local Runs = {}
 
--- Notes that a run's chain has ended so with this job, the next one after those of `ended`.
+-- Notes that the chain of a run has ended as `kind`, with this job. Ends are noted in the order of their jobs.
 function Runs.note_end(ended, run, kind, job)
   if kind ~= END.success and kind ~= END.failed and kind ~= END.deadLetter then return end
   run.ended, run.root, run.job = kind, root_of(job), job

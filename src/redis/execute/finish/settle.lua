@@ -1,5 +1,5 @@
--- Shared by finish and reap: how a job in flight ends. Declares `Settle`, `root_of`, `CRON`, `NAME`, `TEAM_NUMBER` and
--- `is_of_callbacks`.
+-- Shared by finish and reap: how a job in flight ends. Declares `Settle`, `root_of`, `CRON`, `NAME`, `TEAM_NUMBER`,
+-- `is_of_callbacks` and `add_to`.
 --
 -- A job record (value in `records`) is text:
 --   due(13) attempt(1, base 36) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' request
@@ -11,10 +11,10 @@
 
 local Settle = {}
 
--- Where these stand in the `live` of a queue, which begins as `wake` wants it.
+-- Places in `queue.live`. Its first two are the active flag and the limit, as `wake` wants them.
 local CRON, NAME, TEAM_NUMBER = 3, 4, 5
 
--- A queue of callbacks has no name, and no cron.
+-- The name of a callback queue ends with '/', as that of a cron's hidden queue does, but it has no cron.
 local function is_of_callbacks(queue)
   return not queue.live[CRON] and string.sub(queue.live[NAME] or '', -1) == '/'
 end
@@ -90,34 +90,44 @@ function Settle.dead_letter(batch, queue, job, body)
   return #letter - #body
 end
 
--- Writes the chains of a queue that have ended: `ended` has their jobs and plain places, `ids` those of all jobs of the
--- batch by position. Answers the length of the queue's history.
-function Settle.write_finished(batch, queue, ids)
-  local ended, roots, words, large = queue.ended, {}, {}, {}
-  local n = 0
+-- Adds to a list of the queue, which is made for its first value.
+local function add_to(queue, list_name, value)
+  local values = queue[list_name]
+  if values then values[#values + 1] = value else queue[list_name] = { value } end
+end
+
+-- Writes chains of jobs and plain places one after the other, so that the history has them in their order.
+local function write_mixed(queue, ids)
+  local roots, words, large, n = {}, {}, {}, 0
   local function write(root, record)
     roots[n + 1], words[n * 2 + 1], words[n * 2 + 2] = root, root, record
     n = n + 1
   end
-  local only = #ended == 1 and ended[1]
-  local length
-  if only and only.last then
-    -- As most are. The words of its jobs are what the summaries are made of.
-    local before, last = only.before, only.last
-    call('HSET', queue.summaries, unpack(ARGV, only.words_before + 1, only.words_before + (last - before) * 2))
-    length = call('LPUSH', queue.history, unpack(ids, before + 1, last))
-  else
-    for _, one in ipairs(ended) do
-      if one.last then
-        for i = 1, one.last - one.before do write(ids[one.before + i], ARGV[one.words_before + i * 2]) end
-      else
-        write(root_of(one.id), one.record)
-        if one.is_large then table.insert(large, payload_field(one.id)) end
-      end
+  for _, one in ipairs(queue.ended) do
+    if one.last then
+      for i = 1, one.last - one.before do write(ids[one.before + i], ARGV[one.words_before + i * 2]) end
+    else
+      write(root_of(one.id), one.record)
+      if one.is_large then table.insert(large, payload_field(one.id)) end
     end
-    call('HSET', queue.summaries, unpack(words))
-    length = call('LPUSH', queue.history, unpack(roots))
-    if #large > 0 then call('HDEL', queue.payloads, unpack(large)) end
+  end
+  call('HSET', queue.summaries, unpack(words))
+  local length = call('LPUSH', queue.history, unpack(roots))
+  if #large > 0 then call('HDEL', queue.payloads, unpack(large)) end
+  return length
+end
+
+-- Writes the chains of a queue that have ended: `ended` has their jobs and plain places, `ids` those of all jobs of the
+-- batch by position. Answers the length of the queue's history.
+function Settle.write_finished(batch, queue, ids)
+  local place, length = queue.ended[1], nil
+  if #queue.ended == 1 and place.last then
+    -- Most often a single plain place: its words are already id, summary, id, summary …
+    local before, count = place.words_before, place.last - place.before
+    call('HSET', queue.summaries, unpack(ARGV, before + 1, before + count * 2))
+    length = call('LPUSH', queue.history, unpack(ids, place.before + 1, place.last))
+  else
+    length = write_mixed(queue, ids)
   end
   if length == queue.ended_count then
     call('ZADD', KEYS.retentionDue, 'LT', batch.now + tonumber(ARGV.finishedMs), queue.localId)
@@ -198,8 +208,8 @@ function Settle.settle(batch, queue, job)
     queue.bytes = queue.bytes + Settle.dead_letter(batch, queue, job, body)
   elseif kind == END.success or kind == END.failed then
     queue.bytes = queue.bytes + #job.record - bytes_of(queue, job)
-    queue.ended = queue.ended or {}
-    queue.ended[#queue.ended + 1], queue.ended_count = job, queue.ended_count + 1
+    add_to(queue, 'ended', job)
+    queue.ended_count = queue.ended_count + 1
   else
     queue.bytes = queue.bytes - bytes_of(queue, job)
   end

@@ -82,10 +82,10 @@ test('a job that is like most has its bytes alone as facts', () => {
   expect(rows.jobs).toEqual([1, 'r', 90, 2, '', ''])
 })
 
-describe('a queue is plain', () => {
+describe('a queue is lean', () => {
   test('whose jobs leave nothing but their summaries', () => {
     const jobs = [jobOf(1), jobOf(2, { queue: '8', kind: 'f', failure: 'timeout' }), jobOf(3)]
-    expect(queuesOf(jobs, false)).toEqual({ plain: ['7', '8'], full: [] })
+    expect(queuesOf(jobs, false)).toEqual({ lean: ['7', '8'], full: [] })
   })
 
   test.each<Partial<BatchJob>>([
@@ -99,11 +99,11 @@ describe('a queue is plain', () => {
     { callback: 'c' },
   ])('but not with a job of %j among them', (fields) => {
     const jobs = [jobOf(1), jobOf(2, fields), jobOf(3), jobOf(4, { queue: '8' })]
-    expect(queuesOf(jobs, false)).toEqual({ plain: ['8'], full: [{ localId: '7', callbackTeam: '' }] })
+    expect(queuesOf(jobs, false)).toEqual({ lean: ['8'], full: [{ localId: '7', callbackTeam: '' }] })
   })
 
   test('but not where the step decides how jobs end', () => {
-    expect(queuesOf([jobOf(1)], true).plain).toEqual([])
+    expect(queuesOf([jobOf(1)], true).lean).toEqual([])
   })
 })
 
