@@ -11,22 +11,22 @@ export interface Cost {
  */
 export const COSTS = {
   /** CPU of an API, µs. */
-  apiOneQueue: { value: 80.5, source: 'capacity 0 api_cpu_us_per_job' },
-  apiManyQueues: { value: 110, source: 'capacity 1 api_cpu_us_per_job' },
+  apiOneQueue: { value: 74, source: 'capacity 0 api_cpu_us_per_job' },
+  apiManyQueues: { value: 93, source: 'capacity 1 api_cpu_us_per_job' },
   /** In requests of a hundred jobs. */
-  apiBatch: { value: 29, source: 'capacity 2 api_cpu_us_per_job' },
+  apiBatch: { value: 25.5, source: 'capacity 2 api_cpu_us_per_job' },
   /** CPU of an executor, µs. */
-  executorOneQueue: { value: 79.5, source: 'capacity 0 executor_cpu_us_per_job' },
-  executorManyQueues: { value: 121, source: 'capacity 1 executor_cpu_us_per_job' },
+  executorOneQueue: { value: 76, source: 'capacity 0 executor_cpu_us_per_job' },
+  executorManyQueues: { value: 102.5, source: 'capacity 1 executor_cpu_us_per_job' },
   /** CPU of Redis, µs. */
-  redisOneQueue: { value: 43.1, source: 'capacity 0 redis_cpu_us_per_job' },
-  redisManyQueues: { value: 127.7, source: 'capacity 1 redis_cpu_us_per_job' },
-  redisBatch: { value: 33.7, source: 'capacity 2 redis_cpu_us_per_job' },
+  redisOneQueue: { value: 36.8, source: 'capacity 0 redis_cpu_us_per_job' },
+  redisManyQueues: { value: 103.7, source: 'capacity 1 redis_cpu_us_per_job' },
+  redisBatch: { value: 27, source: 'capacity 2 redis_cpu_us_per_job' },
   /** Memory of a process at work, MiB. */
-  apiMemory: { value: 201, source: 'capacity 1 api_rss_mib' },
-  executorMemory: { value: 219, source: 'capacity 1 executor_rss_mib' },
+  apiMemory: { value: 205, source: 'capacity 1 api_rss_mib' },
+  executorMemory: { value: 218, source: 'capacity 1 executor_rss_mib' },
   /** Of an executor with 10,000 open calls, MiB. */
-  executorMemoryAt10000Calls: { value: 229, source: 'latest rss_mib_10000_calls' },
+  executorMemoryAt10000Calls: { value: 225, source: 'latest rss_mib_10000_calls' },
   /** Memory of Redis, bytes. */
   waitingJob: { value: 240, source: 'latest bytes_per_delayed_job' },
   finishedJob: { value: 147, source: 'latest bytes_per_finished_job' },
