@@ -119,7 +119,7 @@ export function jobRows(
   }: {
     /** Local ids, in the order in which the step reads them. */
     readonly queues: readonly string[]
-    /** Of the installation; null = the step may end each job otherwise than it is told. */
+    /** Of the installation; null = the step may end a job in another way than it is told. */
     readonly shards: number | null
   },
 ) {

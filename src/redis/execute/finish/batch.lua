@@ -38,7 +38,7 @@ local ids, rows = {}, {}
 local function read_rows()
   for _, queue in ipairs(full_rows) do queue_rows[#queue_rows + 1] = queue end
   local position, at, left, stretch = 0, 0, 0, nil
-  -- Answers the stretch of the next jobs, which are so many of it.
+  -- Answers the stretch that the next `count` jobs belong to.
   local function stretch_of_next(count)
     if left == 0 then
       at = at + 1
