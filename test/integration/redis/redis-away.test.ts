@@ -101,6 +101,10 @@ describe.concurrent('once Redis is known to be away, every request is a 503 at o
     const options = { port: await freePort(), dataFolder: newFolder() }
     const here = await startInstallation({ redis: options, executors: 0 })
     await here.client.push(PUSH)
+    // Redis puts off a write to its file, by up to two seconds, while the disk is busy with an earlier one.
+    await until('Redis has written all to its file', async () =>
+      (await here.redis.client.info('persistence')).includes('aof_buffer_length:0\r'),
+    )
     const died = new Promise((resolve) => here.redis.process.once('exit', resolve))
     here.redis.process.kill('SIGKILL')
     await died
