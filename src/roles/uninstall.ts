@@ -2,6 +2,7 @@ import { reasonOf, ResourceApiError, RoleEndedError } from '../domain/errors.ts'
 import { ignoreNotFound } from '../kubernetes/client/api-errors.ts'
 import { objectPath } from '../kubernetes/client/resource-path.ts'
 import type { Transport } from '../kubernetes/client/transport.ts'
+import { helmStatusOf } from '../kubernetes/fleet/helm-release.ts'
 import { stopDeployment, wantsPods } from '../kubernetes/fleet/stopped-deployment.ts'
 import { LEASES } from '../kubernetes/leader-election/lease-lock.ts'
 import { CONFIG_MAPS } from '../kubernetes/resources/engine-record.ts'
@@ -12,10 +13,14 @@ import { systemClock } from '../telemetry/system-clock.ts'
 import { openBriefTransport } from './parts/cluster-part.ts'
 import { ownPlace } from './parts/controller-part.ts'
 
+/** The status of a release in Helm's words while its hooks before a deletion run. */
+const UNINSTALLING = 'uninstalling'
+
 /**
  * Readies an installation for its removal, and may be run again wherever it has died. Resources that stay can be deleted
  * without a controller afterwards; with `removeResources` they go with their data, and no record of the engine is left,
- * so that a later installation is a new one.
+ * so that a later installation is a new one. It touches nothing unless Helm says that the release is on its way out, or
+ * somebody has named the installation: to tools that know no hooks, its Job is one like any other.
  */
 export async function runUninstall(settings: UninstallSettings): Promise<void> {
   const logger = createLogger({ level: settings.logLevel, format: settings.logFormat })
@@ -33,6 +38,7 @@ export async function runUninstall(settings: UninstallSettings): Promise<void> {
     logger.info('A Deployment was stopped', { namespace, name })
   }
   try {
+    await refuseUnmeant(transport, settings)
     if (settings.removeResources) {
       // Pushes would make queues again.
       await stop('api')
@@ -53,6 +59,32 @@ export async function runUninstall(settings: UninstallSettings): Promise<void> {
   } finally {
     await transport.close()
   }
+}
+
+/** Throws RoleEndedError when nobody has said that this installation is to go, and ResourceApiError. */
+async function refuseUnmeant(
+  transport: Transport,
+  {
+    podNamespace: namespace,
+    instanceName,
+    confirmed,
+    helmRevision,
+  }: Pick<UninstallSettings, 'podNamespace' | 'instanceName' | 'confirmed' | 'helmRevision'>,
+): Promise<void> {
+  const installation = `${namespace}/${instanceName}`
+  if (confirmed === installation) return
+  const status = helmRevision === null ? null : await helmStatusOf(transport, { namespace, ...helmRevision })
+  if (status === UNINSTALLING) return
+  const why =
+    confirmed !== null
+      ? `The installation ${confirmed} was confirmed, and this one is ${installation}`
+      : status !== null
+        ? `Helm says that the release is ${status}, not ${UNINSTALLING}`
+        : 'No Secret of Helm in this namespace says that the release is being uninstalled'
+  throw new RoleEndedError(
+    `${why}. Nothing was touched. If tools without hooks have applied this Job, delete it and render with --no-hooks; ` +
+      `if ${installation} is to go, confirm that with PUNCTUAL_CONFIRM=${installation} (uninstallHook.confirmed in the chart).`,
+  )
 }
 
 async function removeObject(transport: Transport, path: string): Promise<void> {

@@ -19,7 +19,6 @@ import {
   parsePath,
   parseSecretsKey,
   parseSecretsKeys,
-  parseSwitch,
   parseToken,
 } from './parsers.ts'
 import { NAMESPACE_SETTINGS } from './tables/namespace-table.ts'
@@ -28,6 +27,7 @@ import { QUOTA_SETTINGS } from './tables/quota-table.ts'
 import { REDIS_SETTINGS, WITH_REDIS } from './tables/redis-table.ts'
 import { SCALING_SETTINGS } from './tables/scaling-table.ts'
 import { TLS_SETTINGS } from './tables/tls-table.ts'
+import { UNINSTALL_SETTINGS } from './tables/uninstall-table.ts'
 import { PROCESSES, setting } from './setting.ts'
 
 const PORT_MAX = 65_535
@@ -268,22 +268,7 @@ export const SETTINGS = Object.freeze({
   }),
   ...SCALING_SETTINGS,
   ...PREPARE_SETTINGS,
-  removeResources: setting({
-    roles: ['uninstall'],
-    variable: 'PUNCTUAL_REMOVE_RESOURCES',
-    placeholder: null,
-    help: 'delete all queues, with their jobs, and all crons too',
-    initial: false,
-    parse: parseSwitch,
-  }),
-  uninstallSeconds: setting({
-    roles: ['uninstall'],
-    variable: 'PUNCTUAL_UNINSTALL_SECONDS',
-    placeholder: 'seconds',
-    help: 'how long pods and resources may take to go',
-    initial: 240,
-    parse: integerBetween(1, 3_600),
-  }),
+  ...UNINSTALL_SETTINGS,
   logLevel: setting({
     roles: LOGGING,
     variable: 'PUNCTUAL_LOG_LEVEL',

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { LATER_REVISIONS_MAX } from '../../src/kubernetes/fleet/helm-release.ts'
 import { QUEUE_FINALIZER } from '../../src/resources/finalizers.ts'
 import { createQueueStore } from '../../src/redis/queues/queue-store.ts'
 import { helmObstacle, renderChart } from '../support/cluster/chart.ts'
@@ -80,11 +81,20 @@ async function jobOf(set: readonly string[]): Promise<Record<string, string>> {
   }
 }
 
+/** The Secret of a revision, as Helm stores it. */
+async function helmSays(status: string, revision = 1): Promise<void> {
+  const name = `sh.helm.release.v1.punctual.v${revision}`
+  const labels = { name: 'punctual', owner: 'helm', status, version: String(revision) }
+  const secret = { apiVersion: 'v1', kind: 'Secret', type: 'helm.sh/release.v1', metadata: { name, labels } }
+  await world.api.apply(JSON.stringify(secret), { namespace: world.namespace })
+}
+
 /** The controller ends when its Deployment is scaled to zero, as a pod of it would. */
 async function uninstalled(
   set: readonly string[],
 ): Promise<{ code: number | null; errors: readonly string[] }> {
   const env = await jobOf(set)
+  await helmSays('uninstalling')
   const controller = await world.start({ PUNCTUAL_INSTANCE_NAME: 'punctual' })
   await world.apply('HttpQueue', 'mails', {})
   await world.apply('HttpCron', 'yearly', CRON)
@@ -134,6 +144,7 @@ test('with the definitions, resources and their data go too, and no record is le
 
 test('resources that only a controller can let go are not waited for where none is to run', async () => {
   const env = await jobOf(['crds.keep=false'])
+  await helmSays('uninstalling')
   const controller = await world.start({ PUNCTUAL_INSTANCE_NAME: 'punctual' })
   await world.apply('HttpQueue', 'mails', {})
   await world.reason('HttpQueue', 'mails', 'Reconciled')
@@ -152,6 +163,7 @@ test('resources that only a controller can let go are not waited for where none 
 
 test('resources that do not go in time are counted, before the Job is killed', async () => {
   const env = await jobOf(['crds.keep=false'])
+  await helmSays('uninstalling')
   expect(env['PUNCTUAL_UNINSTALL_SECONDS']).toBe('225')
   const controller = await world.start({ PUNCTUAL_INSTANCE_NAME: 'punctual' })
   await world.apply('HttpQueue', 'mails', {})
@@ -168,7 +180,7 @@ test('resources that do not go in time are counted, before the Job is killed', a
 })
 
 test('without the rights it ends, says what it could not do, and has changed nothing', async () => {
-  const env = await jobOf([])
+  const env = await jobOf([`uninstallHook.confirmed=${world.namespace}/punctual`])
   const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${world.namespace}/rolebindings/punctual-uninstall-own`
   await world.api.send('DELETE', path)
   const program = runProgram(['uninstall'], env)
@@ -178,4 +190,75 @@ test('without the rights it ends, says what it could not do, and has changed not
     expect.stringMatching(/^punctual: The installation is not ready to be removed: .*punctual-controller/),
   ])
   expect(await replicasOf('controller')).toBe(1)
+})
+
+/** A queue and a cron that a controller has applied, whose Job then runs with these variables. */
+async function unmeant(set: readonly string[], given: Record<string, string> = {}): Promise<string> {
+  const env = await jobOf(['crds.keep=false', ...set])
+  await world.start({ PUNCTUAL_INSTANCE_NAME: 'punctual' })
+  await world.apply('HttpQueue', 'mails', {})
+  await world.apply('HttpCron', 'yearly', CRON)
+  await world.reason('HttpQueue', 'mails', 'Reconciled')
+  await world.reason('HttpCron', 'yearly', 'Reconciled')
+  const program = runProgram(['uninstall'], { ...env, ...given })
+  const { code } = await program.exited
+  expect(code).toBe(1)
+  expect(program.errorLines).toHaveLength(1)
+  for (const [kind, name] of [
+    ['HttpQueue', 'mails'],
+    ['HttpCron', 'yearly'],
+  ] as const) {
+    const { deletionTimestamp, finalizers } = (await world.get(kind, name)).metadata
+    expect(deletionTimestamp).toBeUndefined()
+    expect(finalizers).toHaveLength(1)
+  }
+  expect([await replicasOf('api'), await replicasOf('controller')]).toEqual([1, 1])
+  expect(await left()).toEqual({ record: true, lease: true })
+  return program.errorLines[0] ?? ''
+}
+
+describe('a Job that nobody meant to run touches nothing', () => {
+  test('where no Helm keeps the release: a tool without hooks has applied it', async () => {
+    expect(await unmeant([])).toMatch(/^punctual: No Secret of Helm .* Nothing was touched\./)
+  })
+
+  test('where Helm has the release deployed', async () => {
+    await helmSays('deployed')
+    expect(await unmeant([])).toMatch(/Helm says that the release is deployed, not uninstalling\./)
+  })
+
+  test('where an uninstall that failed was followed by a rollback', async () => {
+    await helmSays('uninstalling', 1)
+    await helmSays('deployed', 2)
+    expect(await unmeant([])).toMatch(/Helm says that the release is deployed/)
+  })
+
+  test('where another installation was confirmed', async () => {
+    expect(await unmeant(['uninstallHook.confirmed=elsewhere/punctual'])).toMatch(
+      /The installation elsewhere\/punctual was confirmed, and this one is \S+\/punctual\./,
+    )
+  })
+
+  test('where a Secret of the right name is not one of Helm', async () => {
+    const name = 'sh.helm.release.v1.punctual.v1'
+    const metadata = { name, labels: { status: 'uninstalling' } }
+    await world.api.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata }), {
+      namespace: world.namespace,
+    })
+    expect(await unmeant([])).toMatch(/No Secret of Helm/)
+  })
+})
+
+test('a rollback, whose hooks are those of an earlier revision, is uninstalled all the same', async () => {
+  await helmSays('superseded', 1)
+  await helmSays('uninstalling', LATER_REVISIONS_MAX + 1)
+  const env = await jobOf([])
+  expect(await runProgram(['uninstall'], env).exited).toMatchObject({ code: 0 })
+  expect(await replicasOf('controller')).toBe(0)
+})
+
+test('a person who names the installation needs no Helm', async () => {
+  const env = await jobOf([`uninstallHook.confirmed=${world.namespace}/punctual`])
+  expect(await runProgram(['uninstall'], env).exited).toMatchObject({ code: 0 })
+  expect(await replicasOf('controller')).toBe(0)
 })

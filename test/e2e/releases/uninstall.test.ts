@@ -1,7 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
 import { openKindCluster, RELEASE_NAMESPACE } from '../../support/cluster/kind-cluster.ts'
 import { until } from '../../support/until.ts'
-import { apiAnswers, installRelease, uninstallRelease } from '../support/release.ts'
+import { apiAnswers, installRelease, renderedWithHooks, uninstallRelease } from '../support/release.ts'
 
 const PODS_GONE_TIMEOUT_MS = 60_000
 const ARRIVAL_TIMEOUT_MS = 60_000
@@ -31,6 +34,47 @@ async function uninstalled(): Promise<void> {
 }
 
 const finalizers = () => inNamespace('get', 'hq,hc', '--output', 'jsonpath={.items[*].metadata.finalizers}')
+
+/** As a tool does it that knows no hooks, but for the definitions, which `kubectl apply` cannot hold. */
+async function applyRendering(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'punctual-rendering-'))
+  try {
+    const objects = (await renderedWithHooks('crds.keep=false')).filter(
+      ({ kind }) => kind !== 'CustomResourceDefinition',
+    )
+    const file = join(folder, 'rendering.json')
+    writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
+    await inNamespace('apply', '--filename', file)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+test('hooks that a tool applies as ordinary objects touch nothing', async () => {
+  await cluster.applyQueue('rendered', {})
+  await applyCron('rendered')
+  const before = await finalizers()
+  await applyRendering()
+  const hasFailed = async () =>
+    Number(await inNamespace('get', 'job', 'punctual-uninstall', '--output', 'jsonpath={.status.failed}')) > 0
+  await until('the Job has run', hasFailed, ARRIVAL_TIMEOUT_MS)
+
+  expect(await inNamespace('logs', 'job/punctual-uninstall')).toContain('Nothing was touched.')
+  expect(await finalizers()).toBe(before)
+  const replicas = [
+    'deployment',
+    'punctual-api',
+    'punctual-controller',
+    '--output',
+    'jsonpath={.items[*].spec.replicas}',
+  ]
+  expect(await inNamespace('get', ...replicas)).toBe('2 2')
+  const url = cluster.target.url('rendered')
+  const { job_id: id } = await cluster.punctual.push({ queue: 'rendered', url })
+  await cluster.punctual.ended(id, ARRIVAL_TIMEOUT_MS)
+  // The uninstall of the next scenario replaces the objects of its own hook.
+  await inNamespace('delete', 'pod,service', 'punctual-test', '--ignore-not-found')
+})
 
 test('an uninstall keeps definitions, queues and jobs, and the next install goes on with them', async () => {
   await cluster.applyQueue('outliving', { active: false, maxParallelism: 2 })

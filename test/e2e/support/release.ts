@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { RELEASE_NAMESPACE, runCommand, type KindAccess } from '../../support/cluster/kind-cluster.ts'
-import { openKubernetesApi } from '../../support/cluster/kubernetes-api.ts'
+import { documentsOf, openKubernetesApi, type AnyObject } from '../../support/cluster/kubernetes-api.ts'
 import { until } from '../../support/until.ts'
 
 export const RELEASE = 'punctual'
@@ -21,6 +21,20 @@ export async function installRelease(kubeconfig: string): Promise<void> {
   await helm(kubeconfig, 'upgrade', '--install', ...chart, '--create-namespace', '--wait')
   // A pod on its way out goes on serving, with the settings of before.
   await until('the pods of before are gone', () => areNoneLeaving(kubeconfig), LEAVING_TIMEOUT_MS)
+}
+
+/** The objects that `helm template` prints, those of hooks among them. @param set as after `--set` */
+export async function renderedWithHooks(set: string): Promise<readonly AnyObject[]> {
+  const given = [
+    'template',
+    RELEASE,
+    CHART,
+    '--namespace',
+    RELEASE_NAMESPACE,
+    '--values',
+    here('values.yaml'),
+  ]
+  return documentsOf(await runCommand('helm', [...given, '--set', set]))
 }
 
 async function areNoneLeaving(kubeconfig: string): Promise<boolean> {
