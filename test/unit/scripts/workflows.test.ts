@@ -88,7 +88,29 @@ test('a workflow may read, and only the job that publishes may write', () => {
 test('what is released has passed all that a change has to pass, and is approved', () => {
   const { jobs: ofRelease } = parse(read('.github/workflows/release.yml')) as Workflow
   expect(ofRelease['ci']).toEqual({ needs: 'check', uses: './.github/workflows/ci.yml' })
-  expect(ofRelease['publish']).toMatchObject({ needs: 'ci', environment: 'release' })
+  expect(ofRelease['build']).toMatchObject({ needs: 'ci' })
+  expect(ofRelease['publish']).toMatchObject({ needs: 'build', environment: 'release' })
+})
+
+test('the job that may sign runs nothing of this repository or its packages', () => {
+  const { jobs: ofRelease } = parse(read('.github/workflows/release.yml')) as Workflow
+  const steps = ofRelease['publish']?.steps ?? []
+  const uses = steps.flatMap(({ uses: used }) => used?.split('@')[0] ?? [])
+  expect(uses).toEqual([
+    'actions/download-artifact',
+    'docker/login-action',
+    'sigstore/cosign-installer',
+    'actions/attest-build-provenance',
+    'actions/attest-build-provenance',
+  ])
+  const commands = steps.flatMap(({ run }) => run?.match(/^ *[a-z][\w./-]*/gm) ?? [])
+  expect(commands.filter((command) => /^ *(?:node|npm|npx|make|bash|sh)$|\//.test(command))).toEqual([])
+})
+
+test('the job that builds has no rights beyond those of the workflow', () => {
+  const { jobs: ofRelease } = parse(read('.github/workflows/release.yml')) as Workflow
+  expect(ofRelease['build']?.permissions).toBe(undefined)
+  expect(JSON.stringify(ofRelease['build'])).not.toContain('secrets.')
 })
 
 test('every job has an end', () => {
