@@ -11,6 +11,7 @@ import {
   type ToldRange,
 } from './channel-state.ts'
 import { giveUp, RETRY_AFTER_MS_MAX, TRIES_MAX, type DeliveryEnd } from './delivery-end.ts'
+import { compareSeverity, mostSevereOf } from './severity.ts'
 import { DIGEST_EVERY_MS, newestThreads, nextThread, withThreads } from './threads.ts'
 
 /** One resource, type and reason in a message. */
@@ -45,6 +46,8 @@ export interface PlanFacts {
 const MINUTE_MS = 60_000
 /** Messages about single resources. When a channel needs more, one message a minute tells all. */
 export const MESSAGES_PER_MINUTE_MAX = 5
+/** Of them for messages that tell of a failure: what is less severe must not make the first failure wait for a digest. */
+const FAILURES_ONLY = 1
 /** A channel that fails is tried this often. */
 const PROBE_EVERY_MS = 10 * MINUTE_MS
 
@@ -54,13 +57,6 @@ const SPACING_MS: Readonly<Record<ChannelType, number>> = {
   slack: 1_000,
   discord: 2_400,
   webhook: 1_000,
-}
-
-const SEVERITY: Readonly<Record<AlertType, number>> = {
-  failure: 0,
-  limit_warning: 1,
-  warning: 2,
-  recovery: 3,
 }
 
 /** Decides what a channel is sent now, and else when to look again. The state of a plan differs only if something changed. */
@@ -121,29 +117,58 @@ interface Owed {
   readonly totals: readonly AlertTotal[]
   /** null = no message about its trouble went out. */
   readonly thread: Thread | null
+  /** Of what is owed. */
+  readonly mostSevere: AlertType
+  /** Of all that its thread has told once this is. */
+  readonly mostSevereAfter: AlertType
   readonly dueMs: number
 }
 
 function planMessage(given: ChannelState, facts: PlanFacts): ChannelPlan {
   const { channel, nowMs } = facts
   const kept = withTold(given, facts)
-  const owedTotals = facts.teamTotals.totals.filter(
-    (total) =>
-      channel.alertTypes.includes(total.type) && toldCount(total, kept.told[keyOfTotal(total)]) < total.total,
-  )
-  const state = withThreads(kept, { owed: new Set(owedTotals.map(({ resource }) => resource)), nowMs })
-  const owed = [...Map.groupBy(owedTotals, ({ resource }) => resource)].map(([resource, totals]): Owed => {
-    const thread = state.threads[resource] ?? null
-    const isFlushed = thread === null || totals.some(({ type }) => type === 'recovery')
-    const dueMs = isFlushed ? nowMs : believed(thread.nextMs, { nowMs, aheadMs: DIGEST_EVERY_MS })
-    return { resource, totals, thread, dueMs }
-  })
+  const heard = facts.teamTotals.totals.filter(({ type }) => channel.alertTypes.includes(type))
+  const troubles = [...Map.groupBy(heard, ({ resource }) => resource)]
+    .map(([resource, totals]) => ({ resource, totals, owed: totals.filter((total) => isOwed(kept, total)) }))
+    .filter(({ owed }) => owed.length > 0)
+  const state = withThreads(kept, { owed: new Set(troubles.map(({ resource }) => resource)), nowMs })
+  const owed = troubles.map((trouble) => owedOf(state, trouble, nowMs))
   const due = owed.filter(({ dueMs }) => dueMs <= nowMs).toSorted(bySeverity)
   if (due.length === 0) {
     const next = Math.min(...owed.map(({ dueMs }) => dueMs))
     return { kind: 'wait', state, dueMs: next === Infinity ? null : next }
   }
   return planDue(state, due, facts)
+}
+
+/** All that the channel hears of one resource, and what of it was not told. */
+interface Trouble {
+  readonly resource: string
+  readonly totals: readonly AlertTotal[]
+  readonly owed: readonly AlertTotal[]
+}
+
+/** What begins, ends or gets worse is told at once; the rest waits for the next digest. */
+function owedOf(state: ChannelState, { resource, totals, owed }: Trouble, nowMs: number): Owed {
+  const thread = state.threads[resource] ?? null
+  const types = owed.map(({ type }) => type)
+  const mostSevere = mostSevereOf(types) ?? 'recovery'
+  const toldSevere = thread === null ? null : (thread.mostSevere ?? everTold(state, totals))
+  const isWorse = toldSevere === null || compareSeverity(mostSevere, toldSevere) < 0
+  const mostSevereAfter = isWorse ? mostSevere : toldSevere
+  const isNow = isWorse || types.includes('recovery')
+  const digestMs = believed(thread?.nextMs ?? nowMs, { nowMs, aheadMs: DIGEST_EVERY_MS })
+  return { resource, totals: owed, thread, mostSevere, mostSevereAfter, dueMs: isNow ? nowMs : digestMs }
+}
+
+/** Stands in for what a thread was told when a version before wrote it, which may take earlier trouble for this one. */
+function everTold(state: ChannelState, totals: readonly AlertTotal[]): AlertType | null {
+  const told = totals.filter((total) => toldCount(total, state.told[keyOfTotal(total)]) > 0)
+  return mostSevereOf(told.map(({ type }) => type))
+}
+
+function isOwed(state: ChannelState, total: AlertTotal): boolean {
+  return toldCount(total, state.told[keyOfTotal(total)]) < total.total
 }
 
 /** Keeps to the pace of the channel. */
@@ -153,10 +178,13 @@ function planDue(state: ChannelState, due: readonly Owed[], facts: PlanFacts): C
   const notBeforeMs =
     believed(state.lastTryAtMs, { nowMs }) + (isFailing ? PROBE_EVERY_MS : SPACING_MS[channel.type])
   if (nowMs < notBeforeMs) return { kind: 'wait', state, dueMs: notBeforeMs }
-  const recentMs = state.recentMs.filter((atMs) => nowMs - MINUTE_MS < atMs && atMs <= nowMs)
-  const isGathering = state.isGathering || recentMs.length >= MESSAGES_PER_MINUTE_MAX
+  const recentMs = state.recentMs.filter((atMs) => isRecent(atMs, nowMs))
+  const hasFailure = due[0]?.mostSevere === 'failure'
+  const most = MESSAGES_PER_MINUTE_MAX - (hasFailure ? 0 : FAILURES_ONLY)
+  const isGathering = state.isGathering || recentMs.length >= most
+  const isFirstFailure = hasFailure && !isRecent(state.failureAtMs ?? 0, nowMs) && recentMs.length < most
   const lastMs = recentMs.at(-1)
-  if (isGathering && lastMs !== undefined) {
+  if (isGathering && lastMs !== undefined && !isFirstFailure) {
     const waiting = isGathering === state.isGathering ? state : { ...state, isGathering }
     return { kind: 'wait', state: waiting, dueMs: lastMs + MINUTE_MS }
   }
@@ -166,18 +194,23 @@ function planDue(state: ChannelState, due: readonly Owed[], facts: PlanFacts): C
       ...state,
       recentMs: [...recentMs, nowMs],
       isGathering: isGathering && due.length > MESSAGES_PER_MINUTE_MAX,
+      ...(hasFailure && { failureAtMs: nowMs }),
     },
     told,
     facts,
   )
 }
 
+function isRecent(atMs: number, nowMs: number): boolean {
+  return nowMs - MINUTE_MS < atMs && atMs <= nowMs
+}
+
 function send(state: ChannelState, owed: readonly Owed[], { nowMs, newId }: PlanFacts): ChannelPlan {
   const threads: Record<string, Thread> = { ...state.threads }
   const ranges: Record<string, ToldRange> = {}
   const entries: PlannedEntry[] = []
-  for (const { resource, totals, thread } of owed) {
-    const next = nextThread(thread, { nowMs, newId })
+  for (const { resource, totals, thread, mostSevereAfter } of owed) {
+    const next = nextThread(thread, { mostSevere: mostSevereAfter, nowMs, newId })
     if (isRecovered(totals)) delete threads[resource]
     else threads[resource] = next
     for (const total of totals) {
@@ -226,7 +259,7 @@ function withTold(state: ChannelState, { channel, teamTotals }: PlanFacts): Chan
 }
 
 function byRank(a: AlertTotal, b: AlertTotal): number {
-  return SEVERITY[a.type] - SEVERITY[b.type] || b.lastAtMs - a.lastAtMs
+  return compareSeverity(a.type, b.type) || b.lastAtMs - a.lastAtMs
 }
 
 function bySeverity(a: Owed, b: Owed): number {

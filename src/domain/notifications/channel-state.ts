@@ -1,3 +1,4 @@
+import type { AlertType } from '../alerts/alert.ts'
 import { CHANNEL_TEST_TIMEOUT_MS, DELIVERY_TIMEOUT_MS } from '../limits.ts'
 
 /** Beyond the time of a try: for the writes around it, and for clocks that differ. */
@@ -19,6 +20,8 @@ export interface Thread {
   readonly nextMs: number
   /** Since when alerts wait for that digest, as far as it was seen; null = none do. */
   readonly owedSinceMs: number | null
+  /** The most severe type that its messages told of; absent when a version before wrote the last of them. */
+  readonly mostSevere?: AlertType
 }
 
 /** A message that is on its way. */
@@ -58,6 +61,8 @@ export interface ChannelState {
   readonly recentMs: readonly number[]
   /** There was more to tell than that: one message a minute tells all. */
   readonly isGathering: boolean
+  /** When the last message began that told of a failure; absent when there was none, or a version before sent it. */
+  readonly failureAtMs?: number
   /** 0 = never. */
   readonly lastTryAtMs: number
   readonly delivery: Delivery | null

@@ -1,3 +1,4 @@
+import type { AlertType } from '../alerts/alert.ts'
 import type { ChannelState, Thread } from './channel-state.ts'
 
 const MINUTE_MS = 60_000
@@ -11,7 +12,7 @@ const THREADS_MAX = 500
 /** After a message: when the next digest about the same trouble may follow. */
 export function nextThread(
   thread: Thread | null,
-  { nowMs, newId }: { readonly nowMs: number; newId(): string },
+  { mostSevere, nowMs, newId }: { readonly mostSevere: AlertType; readonly nowMs: number; newId(): string },
 ): Thread {
   // A start in the future is one of before the clock was set back: every message would be due at once.
   const startedAtMs = Math.min(thread?.startedAtMs ?? nowMs, nowMs)
@@ -25,6 +26,7 @@ export function nextThread(
     lastMessageAtMs: nowMs,
     nextMs: startedAtMs + atMs,
     owedSinceMs: null,
+    mostSevere,
   }
 }
 

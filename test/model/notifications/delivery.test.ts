@@ -74,6 +74,35 @@ describe('delivery of alerts', () => {
     },
   )
 
+  test('a failure is told within 3 s of a warning, whatever another team is told, and in an old record too', async () => {
+    const settings = settingsOf([channelOf({ alertTypes: ['warning', 'failure'] })])
+    const other = new NotifierStage(world, settings, 'others')
+    stage.settings = settings
+    await other.prepare()
+    await stage.fail(1, 'emails', { isForGood: false })
+    await stage.pump()
+    const { channelStates } = homeOf(world.engine, TEAM)
+    const text = (await connection.hget(channelStates(TEAM), 'ops')) ?? ''
+    await connection.hset(channelStates(TEAM), 'ops', text.replace(',"mostSevere":"warning"', ''))
+    for (let i = 0; i < 10; i += 1) {
+      await other.fail(1, `queue${i}`, { isForGood: false })
+      await other.pumpFor(1_000)
+    }
+    await stage.fail(1)
+    await stage.pumpFor(2_000)
+    expect(stage.sent.map(({ entries }) => entries.map(({ alert }) => alert.type))).toEqual([
+      ['warning'],
+      ['failure', 'warning'],
+    ])
+    await other.fail(1, 'queue10')
+    await other.pumpFor(2_000)
+    expect(other.sent).toHaveLength(5)
+    expect(other.sent.at(-1)?.entries[0]?.alert.type).toBe('failure')
+    await stage.fail(1)
+    await stage.pumpFor(10_000)
+    expect(stage.sent).toHaveLength(2)
+  })
+
   test('two executors that find a channel due send one message', async () => {
     await stage.fail(3)
     const names = ['ops']

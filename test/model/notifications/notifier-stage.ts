@@ -25,6 +25,7 @@ export const SENT: DeliveryResult = { kind: 'sent', answer: 'ok' }
 /** Executors that tell the channels of one team, by hand. */
 export class NotifierStage {
   readonly world: World
+  readonly team: string
   /** In the order they were tried. */
   readonly sent: Notification[] = []
   readonly recipients: string[][] = []
@@ -35,9 +36,10 @@ export class NotifierStage {
   answer: (message: Notification) => DeliveryResult | Promise<DeliveryResult> = () => SENT
   #ids = 0
 
-  constructor(world: World, settings: TeamSettings = settingsOf([channelOf()])) {
+  constructor(world: World, settings: TeamSettings = settingsOf([channelOf()]), team = TEAM) {
     this.world = world
     this.settings = settings
+    this.team = team
   }
 
   get board() {
@@ -47,18 +49,19 @@ export class NotifierStage {
   /** As an executor that reads new settings. */
   prepare(): Promise<void> {
     const { version, channels } = this.settings
-    return this.board.prepare(TEAM, { version, channels: channels.map(({ name }) => name) })
+    return this.board.prepare(this.team, { version, channels: channels.map(({ name }) => name) })
   }
 
-  /** Jobs of a queue with alerts fail for good; each raises a failure. */
-  async fail(count: number, queue = 'emails'): Promise<void> {
-    const change = { queue, request: { payload: 'x' } }
+  /** Jobs of a queue with alerts fail: each raises a warning, and a failure too if it fails for good. */
+  async fail(count: number, queue = 'emails', { isForGood = true } = {}): Promise<void> {
+    const { team } = this
+    const change = { team, queue, request: { payload: 'x' } }
     await pushAll(this.world.newIntake(), count, change)
-    const { shard } = shardOfQueue(this.world.engine, TEAM, queue)
+    const { shard } = shardOfQueue(this.world.engine, team, queue)
     for (let left = count; left > 0;) {
-      const source = await openExecutor(this.world, `raiser${(this.#ids += 1)}`, shard)
+      const source = await openExecutor(this.world, `${team}${(this.#ids += 1)}`, shard)
       const works = await claimed(source, Math.min(64, left))
-      await source.finish(works.map((work) => alerting(this.world, work, { retriesEnabled: false })))
+      await source.finish(works.map((work) => alerting(this.world, work, { retriesEnabled: !isForGood })))
       left -= works.length
     }
   }
@@ -68,9 +71,10 @@ export class NotifierStage {
     const { board } = this
     const names = this.settings.channels.map(({ name }) => name)
     const { raised } = await board.due()
-    for (const notice of raised) await board.forward(notice, names)
+    const mine = raised.filter(({ team }) => team === this.team)
+    for (const notice of mine) await board.forward(notice, names)
     const { channels } = await board.due()
-    for (const { channel } of channels) await this.tend(channel)
+    for (const { team, channel } of channels) if (team === this.team) await this.tend(channel)
   }
 
   /** Pumps while something is due within this time, which passes. */
@@ -101,7 +105,7 @@ export class NotifierStage {
         random: () => 0,
       },
       {
-        ref: { team: TEAM, channel },
+        ref: { team: this.team, channel },
         settings,
         takePlace: () => this.hasPlace,
         signal: new AbortController().signal,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { test } from 'vitest'
+import { describe, test } from 'vitest'
+import type { AlertType } from '../../../../src/domain/alerts/alert.ts'
 import { endTry, PARTIAL_TRIES_MAX } from '../../../../src/domain/notifications/delivery-end.ts'
-import { ChannelStage, failed, MINUTE, SECOND, SENT } from './channel-stage.ts'
+import { ChannelStage, failed, MINUTE, SECOND, SENT, type ToldMessage } from './channel-stage.ts'
 
 test('tells 10,000 failures of a minute in at most four messages of the first 15 minutes, each counted', () => {
   const stage = new ChannelStage()
@@ -303,4 +304,157 @@ test('refuses the result of a try that another has taken over', () => {
   assert.ok(delivery !== null)
   const late = { result: failed(), nowMs: stage.nowMs }
   assert.equal(endTry(stage.state, delivery, late), null)
+})
+
+const EVERY: AlertType[] = ['warning', 'limit_warning', 'failure', 'recovery']
+
+test.each([
+  ['warning', 'failure'],
+  ['warning', 'limit_warning'],
+  ['limit_warning', 'failure'],
+] as const)(
+  'tells at once when trouble told as a %s becomes a %s, and each severity so only once',
+  (less, more) => {
+    const stage = new ChannelStage({ alertTypes: EVERY })
+    stage.raise('queue|7', { type: less })
+    stage.advance(10 * SECOND)
+    stage.raise('queue|7', { type: less })
+    stage.advance(10 * SECOND)
+    stage.raise('queue|7', { type: more })
+    assert.deepEqual(stage.times, [0, 20 * SECOND])
+    const [, second] = stage.messages
+    assert.deepEqual(
+      second?.entries.map(({ total, count, isReply }) => [total.type, count, isReply]),
+      [
+        [more, 1, true],
+        [less, 1, true],
+      ],
+    )
+    // What follows is no worse than what was told: it waits for the digests.
+    for (let i = 0; i < 20; i += 1) {
+      stage.raise('queue|7', { type: i % 2 === 0 ? less : more })
+      stage.advance(SECOND)
+    }
+    stage.advance(MINUTE)
+    assert.deepEqual(stage.times, [0, 20 * SECOND, MINUTE])
+    assert.equal(stage.told, 23)
+  },
+)
+
+test('tells a first failure at once also where the next digest is a quarter of an hour away', () => {
+  const stage = new ChannelStage({ alertTypes: EVERY })
+  for (let i = 0; i < 20; i += 1) {
+    stage.raise('queue|7', { type: 'warning' })
+    stage.advance(MINUTE)
+  }
+  const before = stage.messages.length
+  stage.raise('queue|7')
+  assert.equal(stage.messages.length, before + 1)
+  assert.deepEqual(stage.times.at(-1), 20 * MINUTE)
+})
+
+test('tells the first failure at once although warnings of others have used their share of the minute', () => {
+  const stage = new ChannelStage({ alertTypes: EVERY })
+  for (let i = 0; i < 20; i += 1) {
+    stage.raise(`queue|${i}`, { type: 'warning' })
+    stage.advance(SECOND)
+  }
+  assert.deepEqual(
+    stage.times,
+    [0, 1, 2, 3].map((seconds) => seconds * SECOND),
+  )
+  stage.raise('queue|7')
+  assert.equal(stage.times.at(-1), 20 * SECOND)
+  assert.equal(stage.messages.at(-1)?.entries[0]?.total.type, 'failure')
+  stage.advance(SECOND)
+  // The place for a failure is taken: the next one waits for the digest of all.
+  stage.raise('queue|8')
+  stage.advance(MINUTE)
+  assert.equal(stage.told, 22)
+  assert.deepEqual(stage.times.slice(4), [20 * SECOND, 80 * SECOND])
+})
+
+test('remembers what the trouble was told as over its digests, and forgets it with its end', () => {
+  const stage = new ChannelStage({ alertTypes: EVERY })
+  stage.raise('queue|7')
+  stage.advance(30 * SECOND)
+  stage.raise('queue|7', { type: 'warning' })
+  stage.advance(40 * SECOND)
+  stage.raise('queue|7')
+  assert.deepEqual(stage.times, [0, MINUTE])
+  stage.advance(30 * MINUTE)
+  stage.raise('queue|7', { type: 'warning' })
+  stage.advance(SECOND)
+  stage.raise('queue|7')
+  assert.equal(stage.messages.length, 5)
+})
+
+test('tells one message a minute while failures of ever more queues are gathered', () => {
+  const stage = new ChannelStage({ alertTypes: EVERY })
+  for (let i = 0; i < 600; i += 1) {
+    stage.raise(`queue|${i}`)
+    stage.advance(500)
+  }
+  const gathered = stage.times.filter((atMs) => atMs >= MINUTE)
+  assert.deepEqual(
+    gathered.map((atMs) => Math.floor(atMs / MINUTE)),
+    [1, 2, 3, 4],
+  )
+})
+
+test('sends no sixth message in a minute although a version before sent five without a failure', () => {
+  const stage = new ChannelStage({ alertTypes: EVERY })
+  stage.state = { ...stage.state, recentMs: [5, 4, 3, 2, 1].map((seconds) => stage.nowMs - seconds * SECOND) }
+  stage.raise('queue|7')
+  assert.deepEqual(stage.times, [])
+  stage.advance(MINUTE)
+  assert.deepEqual(stage.times, [59 * SECOND])
+})
+
+test.each([2, 30])('keeps to five messages a minute however the severity of %i queues flaps', (queues) => {
+  const stage = new ChannelStage({ alertTypes: EVERY })
+  for (let i = 0; i < 1_200; i += 1) {
+    const type = (['warning', 'failure', 'limit_warning', 'recovery'] as const)[(i * 7 + (i >> 3)) % 4]
+    stage.raise(`queue|${i % queues}`, { type: type ?? 'warning' })
+    stage.advance(500)
+  }
+  stage.advance(16 * MINUTE)
+  assert.equal(stage.told, 1_200)
+  for (const atMs of stage.times) {
+    const within = stage.times.filter((other) => atMs <= other && other < atMs + MINUTE)
+    assert.ok(within.length <= 5, `${within.length} messages in the minute from ${atMs}`)
+  }
+})
+
+describe('a thread whose last message a version before sent', () => {
+  /** Of the record, what that version knows. */
+  function writtenBefore(stage: ChannelStage): void {
+    const threads = Object.entries(stage.state.threads).map(([resource, { mostSevere, ...thread }]) => {
+      assert.ok(mostSevere !== undefined)
+      return [resource, thread] as const
+    })
+    const { failureAtMs, ...state } = stage.state
+    assert.equal(failureAtMs === undefined, !stage.messages.some(hasFailure))
+    stage.state = { ...state, threads: Object.fromEntries(threads) }
+  }
+  const hasFailure = ({ entries }: ToldMessage) => entries.some(({ total }) => total.type === 'failure')
+
+  test('is told a failure at once if it was told of none', () => {
+    const stage = new ChannelStage({ alertTypes: EVERY })
+    stage.raise('queue|7', { type: 'warning' })
+    writtenBefore(stage)
+    stage.advance(10 * SECOND)
+    stage.raise('queue|7')
+    assert.deepEqual(stage.times, [0, 10 * SECOND])
+  })
+
+  test('waits for its digest if it was told of one', () => {
+    const stage = new ChannelStage({ alertTypes: EVERY })
+    stage.raise('queue|7')
+    writtenBefore(stage)
+    stage.advance(10 * SECOND)
+    stage.raise('queue|7')
+    stage.advance(MINUTE)
+    assert.deepEqual(stage.times, [0, MINUTE])
+  })
 })
