@@ -65,6 +65,7 @@ async function openAuthenticator(terms: TokenTerms): Promise<Authenticator> {
     tokens: compiled,
     sessions: {} as never,
     rejector: {} as never,
+    addressOf: () => null,
     clock: systemClock,
     tokenUses: new LastUses({ runner: {} as never, clock: systemClock, logger }),
     tokenRates: new LeasedRates({

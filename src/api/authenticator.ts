@@ -8,6 +8,7 @@ import type { TokenUses } from '../ports/access/tokens.ts'
 import type { Clock } from '../ports/runtime.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
 import type { TokenRates, RateAdmission } from '../ports/access/token-rates.ts'
+import type { AddressOf } from './bounds/client-addresses.ts'
 import { overRate, showRate } from './access/rate-headers.ts'
 import { forbiddenText } from './answers.ts'
 import type { Exchange, Rejection, RequestRejector } from './request-rejector.ts'
@@ -31,6 +32,7 @@ interface AuthenticatorParts {
   /** Without it, sessions of its users end. */
   readonly oidc?: { readonly authorizer: UserAuthorizer }
   readonly rejector: RequestRejector
+  readonly addressOf: AddressOf
   readonly clock: Pick<Clock, 'wallMs'>
   readonly tokenUses: Pick<TokenUses, 'note'>
   readonly tokenRates: TokenRates
@@ -63,7 +65,7 @@ export class Authenticator {
     const principal = tokens.principalOf(token)
     if (principal !== null) return this.#settled(exchange, this.#admissionIn(exchange, principal))
     if (users?.mayKnow(token) !== true) return this.#refuse(exchange, INVALID)
-    return users.admit(token, visitOf(exchange)).then((admission) => this.#settled(exchange, admission))
+    return users.admit(token, this.#visitOf(exchange)).then((admission) => this.#settled(exchange, admission))
   }
 
   /** As `principalOf`; null also once 403 has been answered because it lacks the permission. */
@@ -134,7 +136,9 @@ export class Authenticator {
   async #admissionOf(exchange: Exchange, { session }: OpenSession): Promise<OwnAdmission> {
     const { credential } = session
     if (credential.kind === 'token') return this.#admissionOfToken(exchange, credential.token)
-    return this.#parts.oidc?.authorizer.admitUser(credential.user, visitOf(exchange)) ?? { kind: 'unknown' }
+    return (
+      this.#parts.oidc?.authorizer.admitUser(credential.user, this.#visitOf(exchange)) ?? { kind: 'unknown' }
+    )
   }
 
   async #admissionOfToken(exchange: Exchange, token: string, team?: string): Promise<OwnAdmission> {
@@ -142,7 +146,7 @@ export class Authenticator {
     const principal = tokens.principalOf(token)
     if (principal !== null) return this.#admissionIn(exchange, principal)
     if (users?.mayKnow(token) !== true) return { kind: 'unknown' }
-    const visit = visitOf(exchange)
+    const visit = this.#visitOf(exchange)
     return users.admit(token, { ...visit, team: team ?? visit.team })
   }
 
@@ -157,6 +161,11 @@ export class Authenticator {
     if (named !== undefined && named !== principal.team) return { kind: 'no_team' }
     this.#parts.tokenUses.note(principal, nowMs)
     return { kind: 'admitted', principal }
+  }
+
+  #visitOf({ request }: Exchange): Visit {
+    const named = request.headers['x-punctual-team']
+    return { team: typeof named === 'string' ? named : null, address: this.#parts.addressOf(request) }
   }
 
   /** A token without a rate limit costs nothing here. */
@@ -204,11 +213,6 @@ function hasEnded({ kind }: OwnAdmission): boolean {
 /** The bearer token of a request; null without one. */
 export function bearerOf({ headers }: IncomingMessage): string | null {
   return BEARER.exec(headers.authorization ?? '')?.[1] ?? null
-}
-
-function visitOf({ request }: Exchange): Visit {
-  const named = request.headers['x-punctual-team']
-  return { team: typeof named === 'string' ? named : null, address: request.socket.remoteAddress ?? null }
 }
 
 function rejectionOf(admission: Exclude<OwnAdmission, { kind: 'admitted' }>): Rejection {

@@ -12,6 +12,7 @@ import { createTokenRoutes, type TokenRouteParts } from './access/token-routes.t
 import { answerError, answerFault, answerNotFound } from './answers.ts'
 import { Authenticator } from './authenticator.ts'
 import { BodyReader } from './body-reader.ts'
+import { type AddressOf, createAddressOf } from './bounds/client-addresses.ts'
 import { createDashboard, type DashboardParts } from './dashboard/dashboard.ts'
 import { createEventRoutes, type EventRouteParts } from './events/event-routes.ts'
 import { type Rejection, RequestRejector } from './request-rejector.ts'
@@ -48,15 +49,17 @@ type RouteParts = PushRouteParts &
   SigningSecretRouteParts &
   WindowRouteParts &
   NotificationRouteParts &
-  StatisticsRouteParts
+  StatisticsRouteParts & { readonly addressOf: AddressOf }
 
-export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies'> {
+export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies' | 'addressOf'> {
   readonly tokens: TokenVerifier
   readonly tokenRates: TokenRates
   /** Those who come with another token than ours; none when absent. */
   readonly users?: UserVerifier
   /** Of all bodies that are being read or wait for the job store. */
   readonly intakeBytesMax?: number
+  /** CIDR blocks of the proxies that are believed where a request came from; none when absent. */
+  readonly trustedProxies?: readonly string[]
   /** Under which it is reached, such as `/punctual`, by requests that still have it; none when absent. */
   readonly basePath?: string
   /** Without it, paths outside `/api/` are a 404. */
@@ -73,10 +76,13 @@ export function createApi(parts: ApiParts): RequestListener {
   const stalls = new StallDetector(parts.clock)
   const rejector = new RequestRejector(stalls)
   const bodies = new BodyReader(stalls, rejector, parts.intakeBytesMax)
+  const addressOf = createAddressOf(parts.trustedProxies ?? [])
+  const sessions = new SessionGate(parts.sessions)
   const shared = {
     ...parts,
     bodies,
-    authenticator: new Authenticator({ ...parts, rejector, sessions: new SessionGate(parts.sessions) }),
+    addressOf,
+    authenticator: new Authenticator({ ...parts, addressOf, rejector, sessions }),
   }
   const hot = { push: createPushRoute(shared), batch: createBatchRoute(shared) }
   const app = createApp(shared, hot)
@@ -147,7 +153,7 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
   app.enable('case sensitive routing')
   app.use(createSessionRoutes(parts))
   app.use(createOidcRoutes(parts))
-  app.use(authenticated(parts.authenticator))
+  app.use(authenticated(parts))
   app.use(createQueueGuard(parts))
   app.use(createJobRoutes(parts, hot))
   app.use(createBulkRoutes(parts))
@@ -170,11 +176,15 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
   return app
 }
 
-function authenticated(authenticator: Authenticator): RequestHandler {
+function authenticated({
+  authenticator,
+  addressOf,
+}: Pick<RouteParts, 'authenticator' | 'addressOf'>): RequestHandler {
   return (request, response, next) => {
     const goOn = (principal: Principal | null): void => {
       if (principal === null) return
       response.locals['principal'] = principal
+      response.locals['address'] = addressOf(request)
       next()
     }
     const found = authenticator.principalOf({ request, response })

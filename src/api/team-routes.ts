@@ -88,7 +88,7 @@ function forTeam({ permission, keepsToQueues, handle }: TeamRoute): RequestHandl
     await handle({
       team: principal.team,
       principal,
-      actor: actorOf(principal, request),
+      actor: actorOf(principal, request, response.locals['address'] as string | null),
       parameter: (name) => {
         const value = request.params[name]
         return typeof value === 'string' ? value : ''
@@ -100,11 +100,11 @@ function forTeam({ permission, keepsToQueues, handle }: TeamRoute): RequestHandl
   }
 }
 
-/** Only a browser has a session and no token; the CLI names itself in `User-Agent`. Behind a proxy the address is the proxy's. */
-function actorOf({ kind, subject }: Principal, { headers, socket }: IncomingMessage): Actor {
+/** Only a browser has a session and no token; the CLI names itself in `User-Agent`. */
+function actorOf({ kind, subject }: Principal, { headers }: IncomingMessage, address: string | null): Actor {
   const isCli = headers['user-agent']?.startsWith('punctual-cli/') ?? false
   const via = headers.authorization === undefined ? 'dashboard' : isCli ? 'cli' : 'api'
-  return { kind, name: subject, via, address: socket.remoteAddress ?? null }
+  return { kind, name: subject, via, address }
 }
 
 /** Calls `find` with an id of the path; null when the path holds no valid id. */

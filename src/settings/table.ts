@@ -122,6 +122,15 @@ export const SETTINGS = Object.freeze({
     initial: CONNECTIONS_DEFAULT,
     parse: integerBetween(CONNECTIONS_MIN, CONNECTIONS_MAX),
   }),
+  trustedProxies: setting({
+    roles: SERVING,
+    variable: 'PUNCTUAL_TRUSTED_PROXIES',
+    placeholder: 'list',
+    help: 'CIDRs of the proxies in front of the API, which are believed where a request came from',
+    initial: Object.freeze([]),
+    initialText: 'none',
+    parse: parseCidrs,
+  }),
   intakeBytes: setting({
     roles: SERVING,
     variable: 'PUNCTUAL_INTAKE_BYTES',

@@ -109,6 +109,7 @@ test('the chart bounds pods as the program bounds itself', () => {
   expect(values).toMatchObject({
     api: {
       maxConnections: SETTINGS.maxConnections.initial,
+      trustedProxies: SETTINGS.trustedProxies.initial,
       intakeBytes: SETTINGS.intakeBytes.initialText,
     },
     executor: {

@@ -3,6 +3,7 @@ import { type RequestHandler, type Response, Router } from 'express'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
 import type { Actor } from '../../domain/access/audit-record.ts'
 import { type NamedUser, SESSION_MAX_MS } from '../../domain/access/session.ts'
+import { addressBlock } from '../../domain/net/client-address.ts'
 import type { LoginProvider } from '../../ports/access/login-provider.ts'
 import type { Admission, UserAuthorizer, Visit } from '../../ports/access/user-verifier.ts'
 import { answerError, answerNotFound, answerRetryLater } from '../answers.ts'
@@ -23,7 +24,7 @@ export interface OidcLogin {
 
 export interface OidcRouteParts extends Pick<
   SessionRouteParts,
-  'sessions' | 'auditLog' | 'clock' | 'logger'
+  'sessions' | 'auditLog' | 'clock' | 'logger' | 'addressOf'
 > {
   /** None when absent. */
   readonly oidc?: OidcLogin
@@ -61,14 +62,15 @@ function begin(parts: Parts): RequestHandler {
 function finish(parts: Parts): RequestHandler {
   const refusals = new AttemptLimit(LOGINS)
   return async (request, response) => {
-    const address = request.socket.remoteAddress ?? ''
-    const waitMs = refusals.take(address, parts.clock.monotonicMs())
+    const address = parts.addressOf(request)
+    const block = addressBlock(address)
+    const waitMs = refusals.take(block, parts.clock.monotonicMs())
     if (waitMs > 0) {
       if (isPageWanted(request, parts)) return toPage(response, parts, 'often')
       return answerRetryLater(response, 429, 'Too many logins, try again later', Math.ceil(waitMs / 1_000))
     }
     const reason = await finishFrom({ request, response }, parts, begunLoginOf(request))
-    if (reason === null) return refusals.giveBack(address)
+    if (reason === null) return refusals.giveBack(block)
     // The reason is for whoever sets this up: without it, a wrong claim looks like a wrong password.
     parts.logger.info('Login refused', { address, reason })
   }
@@ -87,7 +89,7 @@ async function finishFrom(visitor: Visitor, parts: Parts, begun: BegunLogin | nu
   if (end.kind === 'refused') {
     return refuse(visitor, parts, { status: 401, reason: end.reason, trouble: 'refused' })
   }
-  const visit = { team: begun.team, address: request.socket.remoteAddress ?? null }
+  const visit = { team: begun.team, address: parts.addressOf(request) }
   const admission = await authorizer.admitUser(end.user, visit)
   if (admission.kind !== 'admitted') return refuseUser(visitor, parts, admission)
   const id = await openSession(parts, end.user, { ...visit, team: admission.principal.team })

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { type RequestHandler, Router } from 'express'
 import { readSessionEnd } from '../../contract/requests/session-query.ts'
 import { toWireLoginCode, toWireSession } from '../../contract/responses/session-wire.ts'
@@ -6,6 +6,7 @@ import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
 import type { Actor, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { Principal } from '../../domain/access/principal.ts'
 import { type Session, SESSION_MAX_MS, type SessionSubject } from '../../domain/access/session.ts'
+import { addressBlock } from '../../domain/net/client-address.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { LoginCodes } from '../../ports/access/login-codes.ts'
@@ -14,6 +15,7 @@ import { answerError, answerJson, answerProblem, answerRetryLater, type FlatHead
 import { withAudit } from '../audit-trail.ts'
 import { type Authenticator, bearerOf } from '../authenticator.ts'
 import { createTeamRouter, needsInQueues, type TeamRequest } from '../team-routes.ts'
+import type { AddressOf } from '../bounds/client-addresses.ts'
 import { sessionCookie } from './session-cookie.ts'
 
 /** Refused logins of an address, and logins of a subject, at one API process. */
@@ -31,6 +33,7 @@ export interface SessionRouteParts {
   readonly loginCodes: LoginCodes
   readonly auditLog: AuditLog
   readonly authenticator: Authenticator
+  readonly addressOf: AddressOf
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -54,7 +57,7 @@ function readSession({ authenticator }: SessionRouteParts): RequestHandler {
   }
 }
 
-function endSession({ sessions, authenticator, auditLog }: SessionRouteParts): RequestHandler {
+function endSession({ sessions, authenticator, auditLog, addressOf }: SessionRouteParts): RequestHandler {
   return async (request, response) => {
     // Whoever wants to leave may, also while nobody can say whether the token is still valid.
     const open = await authenticator.sessionOf({ request, response }, { isAlive: false })
@@ -63,7 +66,7 @@ function endSession({ sessions, authenticator, auditLog }: SessionRouteParts): R
     const query = readSessionEnd(question === -1 ? '' : request.originalUrl.slice(question + 1))
     if (query.kind === 'invalid') return answerProblem(response, query.problem)
     const { isEverywhere } = query.value
-    await withAudit(auditLog, auditedBy(open.session, request), {
+    await withAudit(auditLog, auditedBy(open.session, addressOf(request)), {
       ...{ action: 'logout', resource: A_SESSION, before: null },
       change: () => (isEverywhere ? sessions.endAll(open.id) : sessions.end(open.id)),
       endOf: () => ({ after: isEverywhere ? { everywhere: true } : null }),
@@ -74,9 +77,9 @@ function endSession({ sessions, authenticator, auditLog }: SessionRouteParts): R
 
 function auditedBy(
   { subject: { kind, name }, openedFor: team }: Session,
-  { socket }: IncomingMessage,
+  address: string | null,
 ): Pick<TeamRequest, 'team' | 'actor'> {
-  return { team, actor: { kind, name, via: 'dashboard', address: socket.remoteAddress ?? null } }
+  return { team, actor: { kind, name, via: 'dashboard', address } }
 }
 
 /** Opens a session for whoever is authenticated by a token, or makes a code that does it once. */
@@ -135,7 +138,7 @@ function openByCode(parts: SessionRouteParts): RequestHandler {
     if (!(await parts.loginCodes.take(code))) return answerError(response, 401, USED_CODE)
     const actor: Actor = {
       ...{ kind: principal.kind, name: principal.subject, via: 'dashboard' },
-      address: request.socket.remoteAddress ?? null,
+      address: parts.addressOf(request),
     }
     await login({ request, response, principal, team: principal.team, actor }, parts, grant.token)
   }
@@ -160,19 +163,21 @@ async function login(context: Login, parts: SessionRouteParts, token: string): P
 }
 
 /** A login that succeeds uses up no attempt of its address: behind a proxy many people share one. */
-function limitLogins({ clock, logger }: SessionRouteParts): RequestHandler {
+function limitLogins({ clock, logger, addressOf }: SessionRouteParts): RequestHandler {
   const byAddress = new AttemptLimit(LOGINS)
-  return ({ headers, socket: { remoteAddress: address = '' } }, response, next) => {
-    const waitMs = byAddress.take(address, clock.monotonicMs())
+  return (request, response, next) => {
+    const address = addressOf(request)
+    const block = addressBlock(address)
+    const waitMs = byAddress.take(block, clock.monotonicMs())
     if (waitMs > 0) return answerTooMany(response, waitMs)
     response.once('finish', () => {
       const { statusCode: status } = response
-      if (!REFUSALS.has(status)) byAddress.giveBack(address)
+      if (!REFUSALS.has(status)) byAddress.giveBack(block)
       // Not in the audit log: it belongs to a team, and whoever is nobody could fill it.
       else logger.info('Login refused', { status, address })
     })
     // With a token, it is for whoever authenticates.
-    if (headers[CODE_HEADER] === undefined) next('route')
+    if (request.headers[CODE_HEADER] === undefined) next('route')
     else next()
   }
 }

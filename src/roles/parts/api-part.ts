@@ -56,6 +56,7 @@ interface ApiPartSettings extends QuotaSettings {
   readonly host: string
   readonly port: number
   readonly maxConnections: number
+  readonly trustedProxies: readonly string[]
   readonly intakeBytes: number
   readonly dashboard: 'on' | 'off'
   readonly basePath: string
@@ -136,6 +137,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     clock: systemClock,
     logger: options.logger,
     intakeBytesMax: settings.intakeBytes,
+    trustedProxies: settings.trustedProxies,
     ...{ events, ...placed(options) },
   })
   const server = openServer(options, listener)

@@ -72,6 +72,7 @@ const VARIANTS = {
   ],
   'other bounds of pods': [
     'api.maxConnections=1000000',
+    'api.trustedProxies={10.244.0.0/16,2001:db8::/32}',
     'api.intakeBytes=1GiB',
     'executor.concurrencyReserve=0',
     'executor.teamShare=0.75',

@@ -54,6 +54,7 @@ describe('defaults', () => {
       callBytes: null,
       graceSeconds: 10,
       maxConnections: 4096,
+      trustedProxies: [],
       intakeBytes: 128 * 1024 ** 2,
       token: null,
       ...{ secretsKey: null, otherSecretsKeys: [] },

@@ -1625,7 +1625,7 @@ export interface AuditRecord {
      */
     name: string
     /**
-     * Where the request came from; behind a proxy, the address of that. null where it is not known.
+     * Where the request came from; behind a proxy that is not trusted, the address of that. null where it is not known.
      */
     address: string | null
   }

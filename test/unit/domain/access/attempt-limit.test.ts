@@ -29,9 +29,17 @@ test('a burst is all there is after any rest', () => {
   expect([1, 2, 3, 4].map(() => limit.take('a', 60_000))).toEqual([0, 0, 0, 1_000])
 })
 
-test('of more than it may remember, it forgets those seen least recently', () => {
+test('of more than it may remember, it forgets those that tried least', () => {
   const limit = limitOf(4)
-  for (let i = 0; i < 3; i += 1) limit.take('a', 0)
-  for (const key of ['b', 'c', 'd', 'e']) limit.take(key, 0)
-  expect(limit.take('a', 0)).toBe(0)
+  for (let i = 0; i < 3; i += 1) limit.take('greedy', 0)
+  for (let i = 0; i < 2; i += 1) limit.take('eager', 0)
+  for (let i = 0; i < 1_000; i += 1) limit.take(`name ${i}`, 0)
+  expect([limit.take('greedy', 0), limit.take('eager', 0), limit.take('eager', 0)]).toEqual([1_000, 0, 1_000])
+})
+
+test('it remembers no more than it may', () => {
+  const limit = limitOf(4)
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f']
+  for (const key of keys) for (let i = 0; i < 3; i += 1) limit.take(key, 0)
+  expect(keys.filter((key) => limit.take(key, 0) > 0).length).toBeLessThanOrEqual(4)
 })
