@@ -56,13 +56,14 @@ export async function withAudit<Result>(
     await auditLog.settle(team, ticket, { entry: entryOf(resource, null), outcome }).catch(() => undefined)
     throw fault
   }
-  const end = wanted.endOf(result)
-  const made = end === null ? null : entryOf(end.resource ?? resource, end.after, end.before)
-  const entry = made !== null && isWithoutDifference(made) ? null : made
-  // The change is made: its answer does not depend on this write, without which the outcome becomes unknown by itself.
-  await auditLog
-    .settle(team, ticket, entry === null ? null : { entry, outcome: 'done' })
-    .catch(() => undefined)
+  // The change is made: its answer does not depend on this, without which the outcome becomes unknown by itself.
+  const settle = async (): Promise<void> => {
+    const end = wanted.endOf(result)
+    const made = end === null ? null : entryOf(end.resource ?? resource, end.after, end.before)
+    const entry = made !== null && isWithoutDifference(made) ? null : made
+    await auditLog.settle(team, ticket, entry === null ? null : { entry, outcome: 'done' })
+  }
+  await settle().catch(() => undefined)
   return result
 }
 

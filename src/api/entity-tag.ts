@@ -32,6 +32,7 @@ export function ifMatchOf({ headers }: IncomingMessage): ((current: object) => v
  * Makes an edit on the terms of `If-Match`. Without the header nobody is refused because others edit at the same time: in the
  * end the edit is made to whatever is there, and what `noteFound` was told last may be a little older.
  * @param terms.taggedOf what the entity tags of settings are of
+ * @param terms.noteFound is told what the edit changes, before anything is written; what it throws ends the edit
  */
 export async function editAmongOthers<Settings extends object, Edited>(
   terms: {

@@ -1,6 +1,7 @@
-import { cronScheduleOf, timeZoneProblem } from '../domain/crons/cron.ts'
+import { cronScheduleOf } from '../domain/crons/cron.ts'
 import type { ConcurrencyPolicy, CronSettings } from '../domain/crons/cron.ts'
 import type { MissedRunPolicy } from '../domain/crons/cron-tick.ts'
+import { timeZoneProblem } from '../domain/crons/zone-problem.ts'
 import { secretValueIn, secretValueText } from '../domain/secrets/secret-values.ts'
 import { assertionOf, specOfAssertion } from './assertion-spec.ts'
 import { signingRefsOf } from './secret-refs.ts'

@@ -1,4 +1,5 @@
-import { cronScheduleOf, timeZoneProblem } from '../domain/crons/cron.ts'
+import { cronScheduleOf } from '../domain/crons/cron.ts'
+import { timeZoneProblem } from '../domain/crons/zone-problem.ts'
 import type {
   WindowAction,
   WindowResource,

@@ -11,9 +11,15 @@ export function zonesFor(sought: string, own: string): readonly string[] {
   return [name, ...[...regions].map((region) => `${region}/${name}`)].filter(isTimeZone).map(properName)
 }
 
+/**
+ * Whether the scheduler takes the name, as far as a browser can tell. It computes by Temporal, which does not know names
+ * such as `CST` that Intl takes from ICU; a browser without Temporal asks Intl. An offset such as `+01:00` is no zone.
+ */
 export function isTimeZone(name: string): boolean {
+  if (!/^[a-z]/i.test(name)) return false
   try {
-    Intl.DateTimeFormat('en', { timeZone: name })
+    if (typeof Temporal === 'undefined') Intl.DateTimeFormat('en', { timeZone: name })
+    else Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name)
     return true
   } catch {
     return false

@@ -26,6 +26,7 @@ import {
 import { MASK, missingHeader, shownCronSettings, withSecretPlaces } from '../../domain/access/masking.ts'
 import { mayUseQueue, type Principal } from '../../domain/access/principal.ts'
 import { cronScheduleOf } from '../../domain/crons/cron.ts'
+import { EditRefusedError } from '../../domain/errors.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
 import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
@@ -109,6 +110,7 @@ async function create(context: TeamRequest, parts: CronRouteParts, body: Buffer)
   const wanted = acceptedBody(context, readNewCron(body, { ...checksOf(context, parts), idempotencyKey }))
   if (wanted === null) return
   if (!mayRunThrough(context, wanted.settings.queue)) return answerOtherQueues(response)
+  foresee(wanted.settings, parts)
   const cron = await withAudit(parts.auditLog, context, {
     ...{ action: 'create', before: null },
     resource: { kind: 'cron', id: null, name: wanted.settings.displayName },
@@ -179,10 +181,11 @@ async function setActive(context: TeamRequest, parts: CronRouteParts, isActive: 
 
 function changed(
   context: TeamRequest,
-  { crons, cronEditor, auditLog, cursorBox }: CronRouteParts,
+  parts: CronRouteParts,
   { action, change }: { readonly action: AuditedAction; readonly change: Partial<CronSettings> },
 ): Promise<Cron | null> {
   const { team } = context
+  const { crons, cronEditor, auditLog, cursorBox } = parts
   return withId(context, 'cron_id', async (id) => {
     const known = await crons.get(team, id)
     if (known === null) return null
@@ -195,13 +198,31 @@ function changed(
           {
             request: context.request,
             taggedOf: (settings: CronSettings) => taggedOf({ ...known, settings }, cursorBox),
-            noteFound: (settings) => (before = { ...known, settings }),
+            noteFound: (settings) => {
+              before = { ...known, settings }
+              foresee({ ...settings, ...change }, parts)
+            },
           },
           (check) => cronEditor.edit(team, id, change, check),
         ),
       endOf: (cron) => (cron === null ? null : { before: toWireCron(before), after: toWireCron(cron) }),
     })
   })
+}
+
+/**
+ * Computes what the answer will say: what throws does so before the cron is stored. A schedule that a version before has
+ * taken, and this one does not, is refused with its field.
+ */
+function foresee(settings: CronSettings, { clock }: CronRouteParts): void {
+  const schedule = cronScheduleOf(settings)
+  if ('problem' in schedule) {
+    const field = schedule.field === 'timeZone' ? 'time_zone' : 'cron_expression'
+    throw new EditRefusedError(`The ${field} of the cron ${schedule.problem}`)
+  }
+  const nextRunAtMs = schedule.next(clock.wallMs())
+  const unused = { lastRun: null, lastSuccessAtMs: null, consecutiveFailures: 0 }
+  toEditedCron({ cronId: 0, settings, nextRunAtMs, ...unused }, null)
 }
 
 async function remove(context: TeamRequest, { crons, cronEditor, auditLog }: CronRouteParts): Promise<void> {

@@ -156,7 +156,11 @@ async function changed(
           {
             request: context.request,
             taggedOf: (settings: QueueSettings) => settings,
-            noteFound: (settings) => (before = { ...known, settings }),
+            noteFound: (settings) => {
+              before = { ...known, settings }
+              // What the answer will say is computed before the change is stored.
+              toEditedQueue({ ...known, settings: { ...settings, ...change } })
+            },
           },
           (check) => editor.edit(team, id, change, check),
         ),

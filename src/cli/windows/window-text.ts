@@ -33,7 +33,7 @@ export const READ_WINDOW = itemView<MaintenanceWindow & { readonly version: stri
 })
 
 function windowLines(window: MaintenanceWindow): readonly string[] {
-  const { id, action, reason, start_at: start, end_at: end, recurring } = window
+  const { id, action, reason, problem, start_at: start, end_at: end, recurring } = window
   const times =
     recurring === null
       ? [`once, ${start} to ${end}`]
@@ -42,7 +42,9 @@ function windowLines(window: MaintenanceWindow): readonly string[] {
             `at ${schedule.cron_expression} (${schedule.time_zone}), for ${schedule.duration_seconds} s`,
         )
   const lines = [`window ${id}  ${action}`, resourceText(window), ...times, stateText(window)]
-  return [...lines, ...(reason === null ? [] : [reason])]
+  // An API of a version before says nothing of it.
+  const found = problem ? [`problem: ${problem}`] : []
+  return [...lines, ...(reason === null ? [] : [reason]), ...found]
 }
 
 function resourceText({ resource }: MaintenanceWindow): string {
@@ -51,7 +53,8 @@ function resourceText({ resource }: MaintenanceWindow): string {
   return `${kind} ${name} (${id ?? 'does not exist'})`
 }
 
-function stateText({ active, ends_at: end, next_start_at: next }: MaintenanceWindow): string {
+function stateText({ active, ends_at: end, next_start_at: next, problem }: MaintenanceWindow): string {
+  if (!active && next === null && problem) return 'never opens'
   if (active) return end === null ? 'active' : `active until ${shortTime(end)}`
   return next === null ? 'over' : `next at ${shortTime(next)}`
 }

@@ -110,7 +110,7 @@ export type AlertType = 'warning' | 'failure' | 'recovery' | 'limit_warning'
  */
 export type CronExpression = string
 /**
- * IANA name.
+ * IANA name, in any case. Abbreviations such as `CST` and offsets are refused; the 422 proposes the name that is meant.
  */
 export type TimeZone = string
 /**
@@ -1828,6 +1828,10 @@ export interface MaintenanceWindow {
   active_since: NullableTimestamp
   ends_at: NullableTimestamp
   next_start_at: NullableTimestamp
+  /**
+   * Why a schedule opens nothing, with its field; null = nothing is wrong. Only of a window that a version before this one took.
+   */
+  problem: string | null
 }
 /**
  * Either `start_at` and `end_at`, or `recurring`; `null` counts as absent.
@@ -1859,7 +1863,7 @@ export interface WindowCalendar {
     end_at: Timestamp
   }[]
   /**
-   * Windows that open too often for all their openings to be listed.
+   * Windows that open too often for all their openings to be listed, and windows whose openings cannot be computed.
    *
    * @maxItems 100
    */

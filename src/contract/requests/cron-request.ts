@@ -8,9 +8,9 @@ import {
   DEFAULT_CRON_SETTINGS,
   JITTER_SECONDS_MAX,
   STARTING_DEADLINE_SECONDS_MAX,
-  timeZoneProblem,
 } from '../../domain/crons/cron.ts'
 import type { MissedRunPolicy } from '../../domain/crons/cron-tick.ts'
+import { timeZoneProblem } from '../../domain/crons/zone-problem.ts'
 import { METHODS } from '../../domain/jobs/job.ts'
 import { QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
 import { readAssertions } from '../fields/assertion-fields.ts'

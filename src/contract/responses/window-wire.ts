@@ -1,12 +1,15 @@
-import { describeCron } from '../../domain/crons/cron-description.ts'
-import { cronScheduleOf } from '../../domain/crons/cron.ts'
+import { describeExpression } from '../../domain/crons/cron-description.ts'
 import type {
   MaintenanceWindow,
   WindowResource,
   WindowTimes,
 } from '../../domain/windows/maintenance-window.ts'
 import type { OpeningList } from '../../domain/windows/openings-between.ts'
-import { WindowOpenings } from '../../domain/windows/window-openings.ts'
+import {
+  type ScheduleProblem,
+  WindowOpenings,
+  type WindowState,
+} from '../../domain/windows/window-openings.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
 import type { MaintenanceWindow as WireWindow, WindowCalendar, WindowPreview } from '../generated/wire.ts'
 
@@ -24,7 +27,7 @@ export function toWireWindow(
   resource: ShownResource | null,
   nowMs: number,
 ): WireWindow {
-  const { isOpen, sinceMs, endMs, nextStartMs } = new WindowOpenings(times).at(nowMs)
+  const { isOpen, sinceMs, endMs, nextStartMs, problem } = stateOf(times, nowMs)
   return {
     id: name,
     name,
@@ -44,7 +47,30 @@ export function toWireWindow(
     active_since: timestampOrNull(sinceMs),
     ends_at: timestampOrNull(endMs),
     next_start_at: timestampOrNull(nextStartMs),
+    problem,
   }
+}
+
+interface ShownState extends Pick<WindowState, 'isOpen' | 'sinceMs' | 'endMs' | 'nextStartMs'> {
+  readonly problem: string | null
+}
+
+/** A window that is stored must be listed and deleted whatever it says, and its neighbours too. */
+function stateOf(times: WindowTimes, nowMs: number): ShownState {
+  try {
+    const openings = new WindowOpenings(times)
+    return {
+      ...openings.at(nowMs),
+      problem: openings.problem === null ? null : problemText(openings.problem),
+    }
+  } catch {
+    const closed = { isOpen: false, sinceMs: null, endMs: null, nextStartMs: null }
+    return { ...closed, problem: 'The openings cannot be computed.' }
+  }
+}
+
+function problemText({ index, field, problem }: ScheduleProblem): string {
+  return `recurring.${index}.${field === 'timeZone' ? 'time_zone' : 'cron_expression'} ${problem}`
 }
 
 /** A window of the calendar, by its name. */
@@ -69,16 +95,13 @@ export function toWindowCalendar(windows: readonly ListedWindow[]): WindowCalend
 /** @param count of the openings shown, at most */
 export function toWindowPreview(times: WindowTimes, list: OpeningList, count: number): WindowPreview {
   return {
-    descriptions: times.kind === 'once' ? [] : times.schedules.map(descriptionOf),
+    descriptions:
+      times.kind === 'once'
+        ? []
+        : times.schedules.map(({ cronExpression }) => describeExpression(cronExpression)),
     openings: list.openings.slice(0, count).map(({ startMs, endMs }) => ({
       start_at: formatTimestamp(startMs),
       end_at: endMs === list.cutMs ? null : formatTimestamp(endMs),
     })),
   }
-}
-
-function descriptionOf(given: Parameters<typeof cronScheduleOf>[0]): string {
-  const schedule = cronScheduleOf(given)
-  if ('problem' in schedule) throw new Error(`a checked schedule cannot be read: ${schedule.problem}`)
-  return describeCron(schedule.expression)
 }

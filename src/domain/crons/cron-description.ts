@@ -33,14 +33,24 @@ const ONCE_A_DAY = /^(\d+) (\d+) \* \* \*$/
 const descriptions = new LruCache<string, string>(DESCRIPTIONS_KEPT_MAX)
 const parts = new LruCache<string, string>(DESCRIPTIONS_KEPT_MAX)
 
-/** As `describeCron`, of an expression's text; what is no expression is described by itself. */
+/** As `describeCron`, of an expression's text; what cannot be described is described by itself. Never throws. */
 export function describeExpression(text: string): string {
   const known = descriptions.get(text)
   if (known !== undefined) return known
-  const expression = parseCronExpression(text)
-  const described = 'problem' in expression ? text : describeCron(expression)
+  const described = inEnglish(text) ?? text
   descriptions.set(text, described)
   return described
+}
+
+/** null for what is no expression, and where cronstrue fails: a cron is listed with its neighbours in any case. */
+function inEnglish(text: string): string | null {
+  const expression = parseCronExpression(text)
+  if ('problem' in expression) return null
+  try {
+    return describeCron(expression)
+  } catch {
+    return null
+  }
 }
 
 /**

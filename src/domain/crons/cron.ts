@@ -2,9 +2,9 @@ import type { SuccessAssertion } from '../jobs/assertion.ts'
 import { parseCronExpression } from './cron-expression.ts'
 import { CronSchedule } from './cron-schedule.ts'
 import type { MissedRunPolicy } from './cron-tick.ts'
-import { excerpt } from '../excerpt.ts'
 import type { Method } from '../jobs/job.ts'
 import { timeZoneOf } from './time-zone.ts'
+import { noTimeZone } from './zone-problem.ts'
 
 /** Whether a tick may start a run while an earlier run of the cron has not ended. */
 export type ConcurrencyPolicy = 'allow' | 'forbid'
@@ -74,18 +74,6 @@ export const DEFAULT_CRON_SETTINGS: Omit<CronSettings, 'displayName' | 'url' | '
 export interface CronFieldProblem {
   readonly field: 'cronExpression' | 'timeZone'
   readonly problem: string
-}
-
-const TIME_ZONE_SHOWN_CHARACTERS_MAX = 64
-
-/** What is wrong with the name of a time zone, as the end of a sentence; null = nothing. */
-export function timeZoneProblem(name: string): string | null {
-  return timeZoneOf(name) === null ? noTimeZone(name) : null
-}
-
-function noTimeZone(name: string): string {
-  const shown = JSON.stringify(excerpt(name, TIME_ZONE_SHOWN_CHARACTERS_MAX))
-  return `must be the IANA name of a time zone, such as Europe/Berlin or UTC; ${shown} is none.`
 }
 
 /** When a cron of these settings ticks, or what is wrong with them. */

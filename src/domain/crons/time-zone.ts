@@ -27,21 +27,29 @@ const ZONE_NAME_CHARACTERS_MAX = 64
 
 const zones = new LruCache<string, TimeZone>(ZONES_KEPT_MAX)
 
-/** null for a name that the IANA database does not have. Old names such as `Asia/Calcutta` are zones too. */
+/**
+ * The one judge of time zones: null for a name whose clock cannot be computed with. Old names such as `Asia/Calcutta` are
+ * zones too. Temporal computes, so Temporal decides: Intl also knows some 40 names, such as `CST` or `SystemV/PST8`, at
+ * which Temporal throws.
+ */
 export function timeZoneOf(name: string): TimeZone | null {
   const known = zones.get(name)
   if (known !== undefined) return known
-  if (name.length > ZONE_NAME_CHARACTERS_MAX || !ZONE_NAME.test(name) || !isZone(name)) return null
+  if (name.length > ZONE_NAME_CHARACTERS_MAX || !ZONE_NAME.test(name)) return null
   const zone = createTimeZone(name)
+  if (!isComputable(zone)) return null
   zones.set(name, zone)
   return zone
 }
 
-function isZone(name: string): boolean {
+function isComputable(zone: TimeZone): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
+    zone.spanAt(0)
+    return true
+  } catch (error) {
+    // What Temporal throws at a name that it does not know.
+    if (error instanceof RangeError) return false
+    throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { cronScheduleOf } from '../crons/cron.ts'
+import { type CronFieldProblem, cronScheduleOf } from '../crons/cron.ts'
 import type { CronSchedule } from '../crons/cron-schedule.ts'
 import type { WindowSchedule, WindowTimes } from './maintenance-window.ts'
 
@@ -21,6 +21,12 @@ export interface WindowState {
  */
 export const OPENINGS_JOINED_MAX = 24
 
+/** A schedule that opens nothing, because it cannot be read. */
+export interface ScheduleProblem extends CronFieldProblem {
+  /** Of the schedule in its window. */
+  readonly index: number
+}
+
 interface Rhythm {
   readonly schedule: CronSchedule
   readonly durationMs: number
@@ -38,12 +44,15 @@ interface Stretch {
  * asked for last, so asking again within it costs nothing.
  */
 export class WindowOpenings {
+  /** Of the first schedule with one. New schedules are checked; a version before may have taken what this one does not. */
+  readonly problem: ScheduleProblem | null
   readonly #times: { readonly startMs: number; readonly endMs: number } | readonly Rhythm[]
   #stretch: Stretch | null = null
 
-  /** A schedule that cannot be read opens nothing: schedules are checked before they are applied. */
   constructor(times: WindowTimes) {
-    this.#times = times.kind === 'once' ? times : times.schedules.flatMap(rhythmOf)
+    const read = times.kind === 'once' ? [] : times.schedules.map(rhythmOf)
+    this.problem = read.find((one) => 'problem' in one) ?? null
+    this.#times = times.kind === 'once' ? times : read.filter((one) => 'durationMs' in one)
   }
 
   at(nowMs: number): WindowState {
@@ -55,9 +64,11 @@ export class WindowOpenings {
   }
 }
 
-function rhythmOf({ cronExpression, timeZone, durationSeconds }: WindowSchedule): Rhythm[] {
-  const schedule = cronScheduleOf({ cronExpression, timeZone })
-  return 'problem' in schedule ? [] : [{ schedule, durationMs: durationSeconds * 1000 }]
+function rhythmOf(given: WindowSchedule, index: number): Rhythm | ScheduleProblem {
+  const schedule = cronScheduleOf(given)
+  return 'problem' in schedule
+    ? { ...schedule, index }
+    : { schedule, durationMs: given.durationSeconds * 1000 }
 }
 
 function onceAt({ startMs, endMs }: { startMs: number; endMs: number }, nowMs: number): Stretch {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { withKeptHeaders } from '../../domain/access/masking.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
-import { EditRefusedError, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
+import { EditRefusedError } from '../../domain/errors.ts'
 import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
 import type { KubeObject, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { Clock } from '../../ports/runtime.ts'
@@ -148,15 +148,14 @@ export class ResourceCronEditor implements CronEditor {
   }
 
   /**
-   * The new cron once the engine has it. If Redis has become unavailable or full meanwhile, the resource is removed: the
-   * client will try again and must not end up with two crons.
+   * The new cron once the engine has it. If it cannot have it, as when Redis has become unavailable or full meanwhile, the
+   * resource is removed: the client was told that there is none, will try again and must not end up with two crons.
    */
   async #appliedOrUndone(created: HttpCron): Promise<Cron> {
     try {
       return await this.#applied(created)
     } catch (error) {
-      const isRefused = error instanceof StoreUnavailableError || error instanceof StorageFullError
-      if (isRefused) await this.#options.writer.remove(refOf(created)).catch(() => undefined)
+      await this.#options.writer.remove(refOf(created)).catch(() => undefined)
       throw error
     }
   }

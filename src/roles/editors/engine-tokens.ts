@@ -21,7 +21,8 @@ export function tokensInEngine(
     },
     create: async (token) => {
       await compiler.putToken(token)
-      await compiled.refresh()
+      // It is stored, and its text is told but once: what cannot be read again now is read by the next poll.
+      await compiled.refresh().catch(() => undefined)
     },
     remove: async (team, name) => {
       await compiled.refresh()

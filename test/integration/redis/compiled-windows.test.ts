@@ -142,3 +142,27 @@ test('windows stay in force while Redis does not answer', async () => {
   expect(cut.holds(1_500)).toHaveLength(1)
   cut.stop()
 })
+
+test('a window of a zone that a version before took opens nothing, and one that cannot be read is left out', async () => {
+  const schedule = { cronExpression: '* * * * *', timeZone: 'CST', durationSeconds: 3_600 }
+  await compiler.putWindow(window('zone', { times: { kind: 'recurring', schedules: [schedule] } }))
+  await compiler.putWindow(window('move'))
+  const stored = await redis.client.hget(KEY, '["shop","zone"]')
+  for (const [name, times] of Object.entries({
+    noSchedule: { kind: 'recurring', schedules: [null] },
+    noZone: { kind: 'recurring', schedules: [{ ...schedule, timeZone: undefined }] },
+    noTime: { kind: 'once', startMs: 1e300, endMs: 2e300 },
+  })) {
+    const text = JSON.stringify({ action: 'hold', resource: null, times, reason: null })
+    await redis.client.hset(KEY, `["shop","${name}"]`, `${stored?.split(' ')[0]} ${text}`)
+  }
+  await poll()
+  expect(reader.holds(1_500)).toEqual([expect.objectContaining({ untilMs: 2_000 })])
+  expect(reader.mutes('shop', 1_500)?.queues.get('mails "out"')).toBe('move')
+  const { windows } = (await reader.list({ team: 'shop', limit: 10, cursor: null })) as {
+    windows: readonly MaintenanceWindow[]
+  }
+  expect(windows.map(({ name }) => name)).toEqual(['move', 'zone'])
+  expect(told).toHaveLength(3)
+  expect(await compiler.removeWindow('shop', 'zone')).toEqual({ status: 'removed' })
+})

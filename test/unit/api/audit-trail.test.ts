@@ -76,3 +76,14 @@ test('a change that is made is answered, even if its outcome cannot be noted', a
   const change = () => Promise.resolve('made')
   expect(await withAudit(log, CONTEXT, { ...WANTED, change, endOf: () => ({ after: null }) })).toBe('made')
 })
+
+test('a change that is made is answered also where its entry cannot be told', async () => {
+  const log = new FakeAuditLog()
+  const endOf = (): never => {
+    throw new RangeError('planted')
+  }
+  expect(await withAudit(log, CONTEXT, { ...WANTED, change: () => Promise.resolve('made'), endOf })).toBe(
+    'made',
+  )
+  expect([log.asked.length, log.ended.length]).toEqual([1, 0])
+})

@@ -83,10 +83,17 @@ function turnOf({ active, next_start_at: next }: MaintenanceWindow): number {
 }
 
 function State({ window, zone }: { readonly window: MaintenanceWindow; readonly zone: string }) {
-  const { active, action, ends_at: end, next_start_at: next } = window
+  const { active, action, ends_at: end, next_start_at: next, problem } = window
   if (active) {
     const until = end === null ? '' : ` until ${clockText(Date.parse(end), Date.now(), zone)}`
     return <Badge tone={action === 'hold' ? 'warn' : 'busy'}>Active{until}</Badge>
+  }
+  if (next === null && problem !== null) {
+    return (
+      <span title={problem}>
+        <Badge tone="bad">Never opens</Badge>
+      </span>
+    )
   }
   return next === null ? (
     <Badge tone="plain">Over</Badge>

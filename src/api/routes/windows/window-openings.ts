@@ -7,8 +7,13 @@ import {
   WINDOW_PREVIEW_OPENINGS,
   WINDOW_PREVIEW_TICKS_MAX,
   WINDOW_SCHEDULE_TICKS_MAX,
+  type WindowTimes,
 } from '../../../domain/windows/maintenance-window.ts'
-import { openingsBetween } from '../../../domain/windows/openings-between.ts'
+import {
+  type OpeningList,
+  openingsBetween,
+  type OpeningSpan,
+} from '../../../domain/windows/openings-between.ts'
 import type { Clock } from '../../../ports/runtime.ts'
 import type { WindowStore } from '../../../ports/windows.ts'
 import { maySeeResource } from '../../access/queue-guard.ts'
@@ -35,9 +40,18 @@ export async function answerOpenings(context: TeamRequest, { windows }: OpeningP
   )
   const listed = shown.map(({ name, times }) => ({
     name,
-    ...openingsBetween(times, { ...query.value, ticksMax }),
+    ...openingsOrNone(times, { ...query.value, ticksMax }),
   }))
   answerJson(response, 200, JSON.stringify(toWindowCalendar(listed)))
+}
+
+/** A window whose openings cannot be computed is named in `cut`, and its neighbours are shown. */
+function openingsOrNone(times: WindowTimes, span: OpeningSpan): OpeningList {
+  try {
+    return openingsBetween(times, span)
+  } catch {
+    return { openings: [], cutMs: span.fromMs }
+  }
 }
 
 function schedulesOf({ times }: MaintenanceWindow): number {

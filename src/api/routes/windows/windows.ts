@@ -17,6 +17,7 @@ import type {
   WindowResource,
   WindowSettings,
 } from '../../../domain/windows/maintenance-window.ts'
+import { WindowOpenings } from '../../../domain/windows/window-openings.ts'
 import type { CronStore } from '../../../ports/crons.ts'
 import type { QueueStore } from '../../../ports/queues.ts'
 import type { Clock, Logger } from '../../../ports/runtime.ts'
@@ -97,15 +98,17 @@ async function create(context: TeamRequest, parts: WindowRouteParts, body: Buffe
   const { team, response } = context
   const wanted = acceptedBody(context, readNewWindow(body))
   if (wanted === null) return
-  const resource = await resolved(context, parts, wanted.resource ?? null)
-  if (resource === undefined) return
+  const found = await resolved(context, parts, wanted.resource ?? null)
+  if (found === undefined) return
+  const { resource, shown } = found
+  foresee(wanted.settings, parts)
   const window = await withAudit(parts.auditLog, context, {
     ...{ action: 'create', before: null },
     resource: { kind: 'window', id: wanted.name, name: wanted.name },
     change: () => parts.windowEditor.create(team, wanted.name, { ...wanted.settings, resource }),
     endOf: (made) => ({ after: shownFields(made, parts), resource: resourceOf(made) }),
   })
-  answerJson(response, 201, JSON.stringify(await toWire(window, parts)))
+  answerJson(response, 201, JSON.stringify(toWireWindow(window, shown, parts.clock.wallMs())))
 }
 
 async function edit(context: TeamRequest, parts: WindowRouteParts, body: Buffer): Promise<void> {
@@ -115,9 +118,11 @@ async function edit(context: TeamRequest, parts: WindowRouteParts, body: Buffer)
     ifMatchOf(context.request)?.(settingsOf(current))
     const wanted = acceptedBody(context, readWindowEdit(body, current))
     if (wanted === null) return 'refused'
-    const resource =
-      wanted.resource === undefined ? current.resource : await resolved(context, parts, wanted.resource)
-    return resource === undefined ? 'refused' : { ...wanted.settings, resource }
+    const { resource } =
+      (wanted.resource === undefined ? current : await resolved(context, parts, wanted.resource)) ?? {}
+    if (resource === undefined) return 'refused'
+    foresee(wanted.settings, parts)
+    return { ...wanted.settings, resource }
   }
   const known = await parts.windows.get(context.team, nameOf(context))
   if (known === null) return answerNotFound(context.response)
@@ -146,6 +151,11 @@ async function remove(context: TeamRequest, parts: WindowRouteParts): Promise<vo
   else answerNotFound(response)
 }
 
+/** Computes what the answer will say: what throws does so before the window is stored. */
+function foresee({ times }: Pick<WindowSettings, 'times'>, { clock }: WindowRouteParts): void {
+  new WindowOpenings(times).at(clock.wallMs())
+}
+
 /** What an edit can change. */
 function settingsOf({ action, times, reason, resource }: WindowSettings): WindowSettings {
   return { action, times, reason, resource }
@@ -159,8 +169,14 @@ function resourceOf({ name }: MaintenanceWindow): AuditedResource {
 function shownFields(window: MaintenanceWindow, { clock }: WindowRouteParts): object {
   const { resource } = window
   const shown = toWireWindow(window, resource === null ? null : { ...resource, id: null }, clock.wallMs())
-  const { active: _active, active_since: _since, ends_at: _ends, next_start_at: _next, ...fields } = shown
+  const { active: _active, active_since: _since, ends_at: _ends, next_start_at: _next, ...rest } = shown
+  const { problem: _problem, ...fields } = rest
   return fields
+}
+
+interface FoundResource {
+  readonly resource: WindowResource | null
+  readonly shown: ShownResource | null
 }
 
 /** The resource by its name; undefined once a 422 has been answered because there is none with this id. */
@@ -168,10 +184,14 @@ async function resolved(
   { team, response }: TeamRequest,
   { queues, crons }: WindowRouteParts,
   given: GivenResource | null,
-): Promise<WindowResource | null | undefined> {
-  if (given === null) return null
-  const found = given.kind === 'queue' ? await queues.get(team, given.id) : await crons.get(team, given.id)
-  if (found !== null) return { kind: given.kind, name: found.name }
+): Promise<FoundResource | undefined> {
+  if (given === null) return { resource: null, shown: null }
+  const { kind, id } = given
+  const queue = kind === 'queue' ? await queues.get(team, id) : null
+  const cron = kind === 'cron' ? await crons.get(team, id) : null
+  const name = queue?.name ?? cron?.name
+  if (name !== undefined)
+    return { resource: { kind, name }, shown: { kind, id, name: cron?.settings.displayName ?? name } }
   answerProblem(response, singleProblem('resource.id', selectedInvalid('resource.id')))
   return undefined
 }

@@ -9,7 +9,7 @@ const WIRE = {
   ...{ id: 'night', name: 'night', resource: { kind: 'queue', id: 7, name: 'emails' } },
   ...{ start_at: '2026-11-21T09:59:00.000+00:00', end_at: '2026-11-21T10:01:00.000+00:00', recurring: null },
   ...{ action: 'mute', reason: null, active: true, active_since: '2026-11-21T09:59:00.000+00:00' },
-  ...{ ends_at: '2026-11-21T10:01:00.000+00:00', next_start_at: null },
+  ...{ ends_at: '2026-11-21T10:01:00.000+00:00', next_start_at: null, problem: null },
 }
 
 let api: RunningApi

@@ -78,7 +78,16 @@ describe('every mistake has its field and text', () => {
     [{ is_active: 1 }, 'is_active', 'The is active field must be true or false.'],
     [{ time_zone: 2 }, 'time_zone', 'The time zone field must be a string.'],
     [{ time_zone: 'Mars/Base' }, 'time_zone', `The time zone field ${ZONE_TEXT} "Mars/Base" is none.`],
-    [{ time_zone: '+02:00' }, 'time_zone', `The time zone field ${ZONE_TEXT} "+02:00" is none.`],
+    [
+      { time_zone: '+02:00' },
+      'time_zone',
+      `The time zone field ${ZONE_TEXT} "+02:00" is none. Use Etc/GMT-2.`,
+    ],
+    [
+      { time_zone: 'CST' },
+      'time_zone',
+      `The time zone field ${ZONE_TEXT} "CST" is none. Use America/Chicago or Asia/Shanghai.`,
+    ],
     [
       { time_zone: 'x'.repeat(300) },
       'time_zone',

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isTimeZone, offsetOf, placeOf, zonesFor } from '../../../../dashboard/src/format/zones.ts'
 
 describe('finding a time zone', () => {
@@ -25,6 +25,20 @@ describe('finding a time zone', () => {
   test('what no zone is named finds nothing', () => {
     expect(zonesFor('Atlantis', 'UTC')).toEqual([])
     expect(zonesFor('<script>', 'UTC')).toEqual([])
+  })
+
+  test.each(['CST', 'pst', 'SystemV/PST8PDT', 'US/Pacific-New', '+01:00'])(
+    '%s, which the scheduler refuses, is not offered',
+    (name) => {
+      expect(isTimeZone(name)).toBe(false)
+      expect(zonesFor(name, 'UTC').filter((zone) => zone.toLowerCase() === name.toLowerCase())).toEqual([])
+    },
+  )
+
+  test('a browser without Temporal asks Intl', () => {
+    vi.stubGlobal('Temporal', undefined)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    expect(['Europe/Berlin', 'Europe/Atlantis', '+01:00'].map(isTimeZone)).toEqual([true, false, false])
   })
 
   test('its offset is the one of the moment', () => {

@@ -14,7 +14,7 @@ const WINDOW: MaintenanceWindow = {
   ...{ id: 'night', name: 'night', resource: { kind: 'queue', id: 12, name: 'mail' }, action: 'hold' },
   ...{ start_at: null, end_at: null, reason: 'Move', active: false, active_since: null, ends_at: null },
   recurring: [{ cron_expression: '0 1 * * sat', time_zone: 'UTC', duration_seconds: 7_200 }],
-  next_start_at: null,
+  ...{ next_start_at: null, problem: null },
 }
 
 test('a new window begins with this minute, for an hour', () => {

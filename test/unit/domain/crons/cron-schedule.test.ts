@@ -91,30 +91,6 @@ describe('where the clock is put back', () => {
   })
 })
 
-describe('zones', () => {
-  test.each([
-    'UTC',
-    'Europe/Berlin',
-    'Asia/Calcutta',
-    'America/Argentina/Buenos_Aires',
-    'Etc/GMT+5',
-    'EST5EDT',
-  ])('%s is one', (name) => {
-    expect(timeZoneOf(name)?.name).toBe(name)
-  })
-  test.each([
-    '',
-    '+02:00',
-    'Europe/Atlantis',
-    'local',
-    '../etc/passwd',
-    'Europe/Berlin\n',
-    'a'.repeat(5_000),
-  ])('%j is none', (name) => {
-    expect(timeZoneOf(name)).toBeNull()
-  })
-})
-
 describe('counting', () => {
   const EXPRESSIONS = [
     ...['* * * * *', '*/7 * * * *', '0 * * * *', '30 2 * * *', '0 2,3 * * *', '*/20 2 * * *', '30 */2 * * *'],

@@ -28,7 +28,7 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
   const kind = createMemoryKind<HttpCron>({ kind: 'HttpCron', indexes: {}, defaults: CRON_DEFAULTS })
   const inEngine = new Map<string, Cron>()
   const state = {
-    ...{ isAway: false, isFull: false, applied: [] as string[] },
+    ...{ isAway: false, isFull: false, isBroken: false, applied: [] as string[] },
     /** What somebody else does just before the next patch. */
     beforePatch: () => {},
   }
@@ -55,6 +55,7 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
       apply: (team, name, settings) =>
         engine(() => {
           if (state.isFull) throw new StorageFullError()
+          if (state.isBroken) throw new RangeError('planted')
           state.applied.push(name)
           inEngine.set(`${team}/${name}`, aCron(name, settings))
           return { cronId: 7, nextRunAtMs: 1 }
@@ -181,6 +182,16 @@ describe('a new cron', () => {
     // Until it is tried from here.
     await clock.advance(2_000)
     await expect(made).rejects.toBeInstanceOf(StorageFullError)
+    expect([...kind.informer.all()]).toEqual([])
+  })
+
+  it('is none when the engine cannot compute it, and none later', async () => {
+    const { clock, kind, editor, state } = setUp()
+    state.isBroken = true
+    const made = editor.create('shop', NEW, null)
+    made.catch(() => undefined)
+    await clock.advance(2_000)
+    await expect(made).rejects.toThrow('planted')
     expect([...kind.informer.all()]).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { MaintenanceWindow as WindowObject } from '../../../../src/controller/kinds.ts'
-import { EditRefusedError, ResourceApiError } from '../../../../src/domain/errors.ts'
+import { EditRefusedError, ResourceApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { MaintenanceWindow } from '../../../../src/domain/windows/maintenance-window.ts'
 import type { WindowChange } from '../../../../src/ports/windows.ts'
 import { createResourceWindows } from '../../../../src/kubernetes/resources/resource-windows.ts'
@@ -14,8 +14,8 @@ const NIGHT: MaintenanceWindow = {
   ...{ times: { kind: 'once', startMs: 1_000, endMs: 2_500 }, reason: 'move' },
 }
 
-/** @param isApplying whether a controller takes over what is written */
-function setUp(isApplying = true) {
+/** @param isApplying whether a controller takes over what is written, or Redis is away when that is asked */
+function setUp(isApplying: boolean | 'away' = true) {
   const clock = createFakeClock()
   const kind = createMemoryKind<WindowObject>({
     ...{ kind: 'MaintenanceWindow', indexes: {}, defaults: { action: 'Mute' } },
@@ -24,6 +24,7 @@ function setUp(isApplying = true) {
     ...{ writer: kind.writer, isWatched: (team: string) => team === 'shop', isReadOnly: () => true, clock },
     windows: {
       get: async (team, name) => {
+        if (isApplying === 'away') throw new StoreUnavailableError('away')
         const found = isApplying ? kind.get(`${team}/${name}`) : undefined
         return found === undefined ? null : { team, name, ...settingsOfWindowSpec(found.spec) }
       },
@@ -53,6 +54,14 @@ it('a window becomes a resource, and an edit may change all of its spec', async 
   expect(await windows.edit(NIGHT, to(settings))).toEqual(NIGHT)
   expect(kind.get('shop/night')?.spec).toEqual(spec)
   expect(kind.writes).toEqual(['create shop/night', 'spec shop/night', 'spec shop/night'])
+})
+
+it('a window that is written is no failure because Redis goes away then', async () => {
+  const { kind, windows } = setUp('away')
+  await windows.create(NIGHT)
+  expect(kind.writes).toEqual(['create shop/night'])
+  const edited = { ...NIGHT, reason: 'longer' }
+  expect(await windows.edit(NIGHT, to({ reason: 'longer' }))).toEqual(edited)
 })
 
 it('a window that somebody has applied is neither edited nor deleted where that is read-only', async () => {
