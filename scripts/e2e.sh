@@ -76,17 +76,8 @@ make_node_image() { # name
 # The image of the release before, from the history of git.
 make_image_before() {
   local source
-  git cat-file -e "$BEFORE^{commit}" 2>/dev/null ||
-    fail "the release before, $BEFORE, is not in the history: git fetch --unshallow --tags"
-  source="$(mktemp -d)"
-  git archive "$BEFORE" | tar --extract --directory "$source"
-  # Where it has other packages, they are installed.
-  if cmp --silent package-lock.json "$source/package-lock.json"; then
-    ln -s "$PWD/node_modules" "$source/node_modules"
-    touch --reference=node_modules/.punctual-installed "$source/package-lock.json"
-  fi
+  source="$(scripts/version-before.sh)"
   make --no-print-directory --directory "$source" image IMAGE="$IMAGE_BEFORE" BASE_IMAGE="$BASE_IMAGE" >&2
-  rm -rf "$source"
 }
 
 # What the chart's pods run beside our image.

@@ -30,9 +30,10 @@ export interface Installation {
   readonly executors: Program[]
   /** The environment of this installation's roles. */
   readonly env: Readonly<Record<string, string>>
-  startApi(env?: Record<string, string>): Promise<Api>
-  /** Waits until the executor holds its leases. It stops with the installation. */
-  startExecutor(env?: Record<string, string>): Promise<Program>
+  /** @param version as of `runProgram` */
+  startApi(env?: Record<string, string>, version?: string | null): Promise<Api>
+  /** Waits until the executor holds its leases. It stops with the installation. @param version as of `runProgram` */
+  startExecutor(env?: Record<string, string>, version?: string | null): Promise<Program>
   /** Writes teams and tokens as a controller does. */
   withCompiler<T>(use: (compiler: SettingsCompiler) => Promise<T>): Promise<T>
   /** A client of another team, once the API knows its token. */
@@ -51,6 +52,9 @@ export interface InstallationOptions {
   readonly executors?: number
   readonly executorEnv?: Record<string, string>
   readonly apiEnv?: Record<string, string>
+  /** Of the first API and the executors; as of `runProgram`. */
+  readonly apiVersion?: string | null
+  readonly executorVersion?: string | null
   readonly redis?: TestRedisOptions
 }
 
@@ -68,17 +72,24 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
   const executors: Program[] = []
   let engine: TestEngine | null = null
 
-  async function startApi(extra: Record<string, string> = {}): Promise<Api> {
-    // Whatever the API answers, it answers without the key of secrets.
+  async function startApi(extra: Record<string, string> = {}, version: string | null = null): Promise<Api> {
+    // Whatever the API answers, it answers without the key of secrets; one of before wants it all the same.
     const { PUNCTUAL_SECRETS_KEY: _key, ...apiEnv } = env
-    const program = runProgram(['api'], { ...apiEnv, PUNCTUAL_TOKEN: TOKEN, ...extra })
+    const program = runProgram(
+      ['api'],
+      { ...(version === null ? apiEnv : env), PUNCTUAL_TOKEN: TOKEN, ...extra },
+      version,
+    )
     programs.push(program)
     const url = String((await program.logged('The API listens'))['url'])
     return { program, url, client: createApiClient(url, TOKEN) }
   }
 
-  async function startExecutor(extra: Record<string, string> = {}): Promise<Program> {
-    const program = runProgram(['executor'], { ...env, ...extra })
+  async function startExecutor(
+    extra: Record<string, string> = {},
+    version: string | null = null,
+  ): Promise<Program> {
+    const program = runProgram(['executor'], { ...env, ...extra }, version)
     programs.push(program)
     executors.push(program)
     await program.logged('The executor holds its leases')
@@ -109,8 +120,10 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     return findings.map(({ key, message }) => `${key}: ${message}`)
   }
 
-  const api = await startApi(options.apiEnv)
-  await Promise.all(Array.from({ length: options.executors ?? 1 }, () => startExecutor(options.executorEnv)))
+  const { apiVersion, executorVersion } = options
+  const api = await startApi(options.apiEnv, apiVersion)
+  const newExecutor = () => startExecutor(options.executorEnv, executorVersion)
+  await Promise.all(Array.from({ length: options.executors ?? 1 }, newExecutor))
   return {
     redis,
     target,

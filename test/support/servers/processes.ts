@@ -1,5 +1,6 @@
 /** Roles as real processes: started, killed, stopped, and judged by what they logged. */
 import { spawn, type ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { until } from '../until.ts'
@@ -45,9 +46,16 @@ process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL')
 })
 
-/** Starts the program with exactly these `PUNCTUAL_*` variables. */
-export function runProgram(args: readonly string[], env: Readonly<Record<string, string>>): Program {
-  return runCommand([...programCommand(), ...args], env)
+/**
+ * Starts the program with exactly these `PUNCTUAL_*` variables.
+ * @param version the folder of another version; null = this checkout
+ */
+export function runProgram(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  version: string | null = null,
+): Program {
+  return runCommand([...programCommand(version), ...args], env)
 }
 
 /** What every start of the program is given beside its own variables. */
@@ -57,8 +65,8 @@ export function programEnv(): Record<string, string> {
 }
 
 /** The program's command line, for whoever puts another command before it. */
-export function programCommand(): string[] {
-  return [process.execPath, MAIN]
+export function programCommand(version: string | null = null): string[] {
+  return [process.execPath, version === null ? MAIN : join(version, 'src/main.ts')]
 }
 
 /** Starts what runs the program in the end, as the leader of a process group. */

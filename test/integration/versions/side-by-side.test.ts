@@ -1,0 +1,193 @@
+/** A rolling upgrade: this version and the one before work on the same Redis, and each does what the other has written. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Bulk, CreatedCron, CronRunList, QueueEdit } from '../../../src/contract/generated/wire.ts'
+import { startInstallation, type Installation } from '../../support/engine/installation.ts'
+import { runProgram } from '../../support/servers/processes.ts'
+import { hang, statuses } from '../../support/targets/target.ts'
+import { toolPath } from '../../support/tools.ts'
+import { until } from '../../support/until.ts'
+
+const FIND_BEFORE = 'version-before.sh'
+/** A lease of 15 s runs out, and its jobs start again, on a machine that does much else. */
+const RESCUED_TIMEOUT_MS = 120_000
+const TICKED_TIMEOUT_MS = 120_000
+const ALIKE = 150
+
+const NOW = null
+let before = ''
+
+beforeAll(() => {
+  before = toolPath(FIND_BEFORE)
+})
+
+const SETTINGS = {
+  retry_delays: [1],
+  alerts_enabled: true,
+  callback_events: 'every_attempt',
+  success_assertions: [{ type: 'status_code_equals', value: 200 }],
+} as const satisfies QueueEdit
+
+/** Everything that can become of a job; answers once all of it has. */
+async function everyEnd(here: Installation) {
+  const { client, target } = here
+  const url = (path: string) => `${target.url}/${path}`
+  target.route('/retried', statuses(500, 200))
+  // Both attempts of the first chain fail; a replay is another chain.
+  target.route('/dead', () => ({ status: target.arrivals('/dead').length > 2 ? 200 : 500 }))
+  target.route('/judged', statuses(201, 200))
+  const queue = await client.makeQueue('mails', SETTINGS)
+  const pushed = (path: string, more: object = {}) =>
+    client.push({ queue: 'mails', url: url(path), payload: { path }, tags: { path }, ...more })
+  const chains = await Promise.all([
+    pushed('fine', { callback_url: url('called-back'), headers: { 'X-Own': 'kept' } }),
+    pushed('retried'),
+    pushed('dead', { callback_url: url('called-back') }),
+    pushed('judged'),
+    pushed('later', { delay: 2 }),
+  ])
+  const alike = Array.from({ length: ALIKE }, () => ({ queue: 'alike', url: url('alike') }))
+  expect((await client.send('POST', '/api/jobs/batch', { jobs: alike })).status).toBe(200)
+  const ended = await Promise.all(chains.map(({ job_id: id }) => client.ended(id)))
+  expect(ended.map(({ final_status: end }) => end)).toEqual([
+    'success',
+    'success',
+    'dead_lettered',
+    'success',
+    'success',
+  ])
+  await target.arrived('/alike', ALIKE)
+  await target.arrived('/called-back', 3)
+  expect(target.arrivals('/fine').map(({ headers, body }) => [headers['x-own'], body])).toEqual([
+    ['kept', '{"path":"fine"}'],
+  ])
+  return { queue, dead: chains[2]?.job_id ?? 0 }
+}
+
+/** A bulk of the API finds the dead letter, and an executor replays it. */
+async function replayed({ client, target }: Installation): Promise<void> {
+  const bulk = {
+    action: 'replay',
+    filter: { queue: 'mails', final_status: 'dead_lettered' },
+  }
+  const { body, status } = await client.send<Bulk>('POST', '/api/bulk', bulk)
+  expect([status, body]).toEqual([202, expect.objectContaining({ matched: 1 })])
+  await until('the bulk is done', async () => {
+    const { body: seen } = await client.send<Bulk>('GET', `/api/bulk/${body.id}`)
+    return seen.state === 'done'
+  })
+  await target.arrived('/dead', 3)
+}
+
+async function ticked({ client, target }: Installation): Promise<void> {
+  const ids: number[] = []
+  for (const more of [{}, { queue: 'mails' }]) {
+    const cron = { name: 'minutely', cron_expression: '* * * * *', url: `${target.url}/ticked`, ...more }
+    const { body, status } = await client.send<CreatedCron>('POST', '/api/crons', cron)
+    expect(status).toBe(201)
+    ids.push(body.id)
+  }
+  for (const id of ids) {
+    await until(
+      'a run of the cron is recorded',
+      async () => {
+        const { body } = await client.send<CronRunList>('GET', `/api/crons/${id}/runs`)
+        return body.runs.some(({ result }) => result === 'succeeded')
+      },
+      TICKED_TIMEOUT_MS,
+    )
+    expect((await client.send('DELETE', `/api/crons/${id}`)).status).toBe(204)
+  }
+}
+
+/** What an API answers of what was made; both versions must be able to say it. */
+async function told({ send }: Installation['client'], queue: number): Promise<Record<string, number>> {
+  const paths = {
+    jobs: '/api/jobs?queue=mails',
+    found: '/api/jobs?tag=path:retried',
+    alerts: '/api/alerts',
+    crons: '/api/crons',
+    queues: '/api/queues',
+    bulks: '/api/bulk',
+    audit: '/api/audit',
+    points: `/api/queues/${queue}/stats`,
+    windows: '/api/maintenance-windows',
+  }
+  const entries = Object.entries(paths).map(async ([name, path]) => {
+    const { status, body } = await send<Record<string, unknown[]>>('GET', path)
+    const rows = Object.values(body).find(Array.isArray)
+    return [name, status === 200 ? (rows?.length ?? -1) : -status] as const
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+/** The doctor of the version before does not know every key of this one. */
+async function expectHealthy({ env }: Installation): Promise<void> {
+  const program = runProgram(['doctor'], env)
+  const { code } = await program.exited
+  const findings = program.strayLines.filter((line) => !line.startsWith('ok '))
+  expect([code, ...findings, ...program.errorLines]).toEqual([0])
+}
+
+describe.concurrent.each([
+  { api: 'before', executor: 'now' },
+  { api: 'now', executor: 'before' },
+])('the API of $api and the executor of $executor', ({ api, executor }) => {
+  const versionOf = (name: string) => (name === 'now' ? NOW : before)
+
+  test('do all that one version does, once each, and leave nothing wrong', async () => {
+    const here = await startInstallation({
+      apiVersion: versionOf(api),
+      executorVersion: versionOf(executor),
+    })
+    const ticking = ticked(here)
+    const { queue, dead } = await everyEnd(here)
+    await replayed(here)
+    await ticking
+    const other = await here.startApi({}, versionOf(executor))
+    const answers = [await told(here.client, queue), await told(other.client, queue)]
+    expect(answers[1]).toEqual(answers[0])
+    expect(Math.min(...Object.values(answers[0] ?? {}))).toBeGreaterThanOrEqual(0)
+    expect(await other.client.job(dead)).toMatchObject({ final_status: 'dead_lettered' })
+    const counts = ['/fine', '/retried', '/dead', '/judged', '/later', '/alike'].map(
+      (path) => here.target.arrivals(path).length,
+    )
+    expect(counts).toEqual([1, 2, 3, 2, 1, ALIKE])
+    await expectHealthy(here)
+    await here.close()
+  })
+})
+
+describe.concurrent.each([
+  { dies: 'before', rescues: 'now' },
+  { dies: 'now', rescues: 'before' },
+])('an executor of $dies that dies', ({ dies, rescues }) => {
+  const versionOf = (name: string) => (name === 'now' ? NOW : before)
+
+  test('is reaped by one of the other version, and its job runs again', async () => {
+    const here = await startInstallation({ executorVersion: versionOf(dies) })
+    here.target.route('/hangs', (_arrival, nth) => (nth === 1 ? hang() : {}))
+    const { job_id: id } = await here.client.push({ queue: 'work', url: `${here.target.url}/hangs` })
+    await here.target.arrived('/hangs')
+    await here.startExecutor({}, versionOf(rescues))
+    here.executors[0]?.signal('SIGKILL')
+    expect(await here.client.ended(id, RESCUED_TIMEOUT_MS)).toMatchObject({
+      final_status: 'success',
+      attempt_number: 1,
+    })
+    expect(here.target.arrivals('/hangs')).toHaveLength(2)
+    await expectHealthy(here)
+    await here.close()
+  })
+})
+
+test('executors of both versions share the jobs of one queue within its limit', async () => {
+  const here = await startInstallation({ executors: 0 })
+  await here.client.makeQueue('narrow', { max_parallelism: 3 })
+  await Promise.all([here.startExecutor({}, before), here.startExecutor({}, NOW)])
+  const jobs = Array.from({ length: 300 }, () => ({ queue: 'narrow', url: `${here.target.url}/narrow` }))
+  await here.client.send('POST', '/api/jobs/batch', { jobs })
+  await here.target.arrived('/narrow', jobs.length)
+  expect(here.target.mostOpen('/narrow')).toBeLessThanOrEqual(3)
+  expect(new Set(here.target.arrivals('/narrow').map(({ jobId }) => jobId)).size).toBe(jobs.length)
+  await here.close()
+})
