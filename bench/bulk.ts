@@ -3,6 +3,7 @@
  * `node bench/bulk.ts replay 100000` replays so many dead letters, `node bench/bulk.ts cancel 1000000` cancels those that
  * hold a text among so many jobs that wait.
  */
+import { loopsOf } from '../test/support/loops.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,6 +65,7 @@ async function measure(what: BulkAction, jobs: number): Promise<void> {
   const acts = createBulkActs(engine, null)
   const workers = new BulkWorkers({
     shards: engine.shards.map(({ shard }) => createBulkShard(engine, shard, acts)),
+    loops: loopsOf({ clock: systemClock, logger: silent }),
     ...{ clock: systemClock, logger: silent, random: Math.random },
   })
   globalThis.gc?.()

@@ -1,3 +1,4 @@
+import { loopsOf } from '../../test/support/loops.ts'
 import { Executor } from '../../src/executor/executor.ts'
 import { reserveOf } from '../../src/executor/slots/fair-share.ts'
 import type { HttpCall, HttpCaller, HttpCallResult } from '../../src/ports/http-caller.ts'
@@ -123,6 +124,7 @@ async function startExecutor(
     clock: systemClock,
     logger: silent,
     metrics: uncounted,
+    loops: loopsOf({ clock: systemClock, logger: silent }),
     capacity: {
       concurrency: CONCURRENCY,
       reserve: reserveOf(CONCURRENCY, SHARES),

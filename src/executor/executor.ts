@@ -1,6 +1,7 @@
 import type { JobIds } from '../domain/jobs/job-ids.ts'
 import type { HttpCaller } from '../ports/http-caller.ts'
 import type { WakeHints } from '../ports/jobs.ts'
+import type { LoopHealth } from '../ports/loops/loop-health.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import { NO_CALL_QUOTAS, type CallQuotas } from '../ports/quotas.ts'
 import type { Runtime } from '../ports/runtime.ts'
@@ -36,6 +37,7 @@ export interface ExecutorOptions extends Runtime {
   readonly windows?: WindowSource
   readonly jobIds: JobIds
   readonly metrics: Metrics
+  readonly loops: LoopHealth
   readonly capacity: ExecutorCapacity
   /** Whether a successful call is recorded. Left out: as many as the bounds allow. */
   readonly keepsSuccess?: CallRunnerOptions['keepsSuccess']
@@ -87,7 +89,9 @@ export class Executor {
       keepsSuccess: options.keepsSuccess ?? createCallSampler(clock),
       onLocalFault: () => this.#pauseClaims(),
     })
-    this.#suspension = new SuspendDetector(clock, () => this.#confirmLeases())
+    this.#suspension = new SuspendDetector(clock, options.loops.of('suspension', null), () =>
+      this.#confirmLeases(),
+    )
     const claimPause = new ClaimPause(this.#scheduler, clock)
     this.#workers = new Map(
       options.shards.map((ports) => [

@@ -1,21 +1,33 @@
+import type { LoopTurns } from '../ports/loops/loop-health.ts'
 import type { Clock } from '../ports/runtime.ts'
 
+export interface PollLoopOptions {
+  readonly clock: Clock
+  /** Is told how each poll ends. */
+  readonly turns: LoopTurns
+  /** The sleep after a poll that found Redis away or full, ms. */
+  readonly retryMs: number
+}
+
 /**
- * A loop that polls and sleeps in between, for as many ms as `poll` answers. `poll` must not throw.
+ * A loop that polls and sleeps in between, for as many ms as `poll` answers. A poll that throws ends neither the loop nor
+ * anything else: the next one follows after `retryMs` if Redis is away or full, and else, because of a defect, after a
+ * pause that grows with each failure in a row. A wake cuts neither of them short, or hints would make a defect busy.
  *
  *     new → running → stopped
  *
  * `stop` waits for the poll in progress.
  */
 export abstract class PollLoop {
-  readonly #clock: Clock
+  readonly #options: PollLoopOptions
   #endSleep: (() => void) | null = null
   #isWoken = false
+  #isBackingOff = false
   #isStopped = false
   #running: Promise<void> = Promise.resolve()
 
-  constructor(clock: Clock) {
-    this.#clock = clock
+  constructor(options: PollLoopOptions) {
+    this.#options = options
   }
 
   start(delayMs = 0): void {
@@ -24,12 +36,14 @@ export abstract class PollLoop {
 
   /** Ends the sleep. During a poll it skips the next sleep instead, so that no wake is lost. */
   wake(): void {
+    if (this.#isBackingOff) return
     if (this.#endSleep === null) this.#isWoken = true
     else this.#endSleep()
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#isBackingOff = false
     this.wake()
     await this.#running
   }
@@ -41,9 +55,23 @@ export abstract class PollLoop {
   }
 
   async #run(delayMs: number): Promise<void> {
-    for (let sleepMs = delayMs; ; sleepMs = await this.poll()) {
+    for (let sleepMs = delayMs; ; sleepMs = await this.#turn()) {
       if (sleepMs > 0 && !this.#isStopped) await this.#sleep(sleepMs)
+      this.#isBackingOff = false
       if (this.#isStopped) return
+    }
+  }
+
+  async #turn(): Promise<number> {
+    const { turns, retryMs } = this.#options
+    try {
+      const sleepMs = await this.poll()
+      turns.succeeded()
+      return sleepMs
+    } catch (error) {
+      this.#isWoken = false
+      this.#isBackingOff = true
+      return turns.failed(error) ?? retryMs
     }
   }
 
@@ -53,7 +81,7 @@ export abstract class PollLoop {
       return Promise.resolve()
     }
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(ms, () => this.#endSleep?.())
+      const cancel = this.#options.clock.after(ms, () => this.#endSleep?.())
       this.#endSleep = () => {
         cancel()
         this.#endSleep = null

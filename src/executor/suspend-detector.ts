@@ -1,3 +1,4 @@
+import type { LoopTurns } from '../ports/loops/loop-health.ts'
 import type { Clock } from '../ports/runtime.ts'
 import { PollLoop } from './poll-loop.ts'
 
@@ -14,8 +15,8 @@ export class SuspendDetector extends PollLoop {
   readonly #onSuspended: () => void
   #aheadMs: number
 
-  constructor(clock: Clock, onSuspended: () => void) {
-    super(clock)
+  constructor(clock: Clock, turns: LoopTurns, onSuspended: () => void) {
+    super({ clock, turns, retryMs: CHECK_EVERY_MS })
     this.#clock = clock
     this.#onSuspended = onSuspended
     this.#aheadMs = clock.wallMs() - clock.monotonicMs()

@@ -1,5 +1,6 @@
 import type { AlertResourceKind, AlertType } from '../domain/alerts/alert.ts'
 import type { ChannelType } from '../domain/notifications/channel.ts'
+import type { LoopName } from './loops/loop-health.ts'
 import type { MetQuota } from './quotas.ts'
 
 /** How a claimed job left this executor. */
@@ -53,6 +54,10 @@ export interface Metrics {
   notificationTried(type: ChannelType, outcome: NotificationOutcome): void
   /** A channel gave up a message and was not failing before. */
   channelFailed(type: ChannelType): void
+  /** A turn of a loop failed because of a defect. */
+  loopFailed(loop: LoopName): void
+  /** @param count loops of this name that fail turn after turn now */
+  loopsFailing(loop: LoopName, count: number): void
   /** One round trip of a step: `enqueue`, `claim`, `finish`, … */
   redisStep(step: string, seconds: number, ok: boolean): void
 }

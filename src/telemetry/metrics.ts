@@ -2,6 +2,7 @@ import { Registry, collectDefaultMetrics } from 'prom-client'
 import { ALERT_RESOURCE_KINDS, ALERT_TYPES } from '../domain/alerts/alert.ts'
 import { CHANNEL_TYPES } from '../domain/notifications/channel.ts'
 import { QUOTA_NAMES } from '../domain/quotas.ts'
+import { LOOP_NAMES } from '../ports/loops/loop-health.ts'
 import type { FinishOutcome, Metrics, NotificationOutcome } from '../ports/metrics.ts'
 import { Series } from './series.ts'
 
@@ -32,13 +33,19 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
   if (options.processMetrics) collectDefaultMetrics({ register: registry })
   const series = new Series(registry)
   return {
-    metrics: { ...jobMetrics(series), ...notificationMetrics(series), ...engineMetrics(series) },
+    metrics: {
+      ...jobMetrics(series),
+      ...notificationMetrics(series),
+      ...engineMetrics(series),
+      ...loopMetrics(series),
+    },
     registry,
     render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   }
 }
 
 type EngineMetrics = Pick<Metrics, 'shardsHeld' | 'leaseLost' | 'clockJumped' | 'alertsRaised' | 'redisStep'>
+type LoopMetrics = Pick<Metrics, 'loopFailed' | 'loopsFailing'>
 
 const NOTIFICATION_OUTCOMES = [
   'sent',
@@ -69,7 +76,9 @@ function notificationMetrics(series: Series): NotificationMetrics {
   }
 }
 
-function jobMetrics(series: Series): Omit<Metrics, keyof EngineMetrics | keyof NotificationMetrics> {
+function jobMetrics(
+  series: Series,
+): Omit<Metrics, keyof EngineMetrics | keyof NotificationMetrics | keyof LoopMetrics> {
   const pushed = series.counter('punctual_jobs_pushed_total', 'Jobs accepted by this process.')
   const refused = series.counterOf(
     'punctual_quota_refusals_total',
@@ -150,5 +159,23 @@ function engineMetrics(series: Series): EngineMetrics {
       seconds.observe({ step }, duration)
       errors.inc({ step }, ok ? 0 : 1)
     },
+  }
+}
+
+function loopMetrics(series: Series): LoopMetrics {
+  const failures = series.counterOf(
+    'punctual_loop_failures_total',
+    'Turns of loops that failed because of a defect.',
+    { loop: LOOP_NAMES },
+  )
+  const failing = series.gauge(
+    'punctual_loops_failing',
+    'Loops whose last three turns or more failed.',
+    'loop',
+  )
+  for (const loop of LOOP_NAMES) failing.set({ loop }, 0)
+  return {
+    loopFailed: (loop) => failures.inc({ loop }),
+    loopsFailing: (loop, count) => failing.set({ loop }, count),
   }
 }

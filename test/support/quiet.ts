@@ -24,6 +24,8 @@ export const quietMetrics: Metrics = {
   alertsRaised: () => undefined,
   notificationTried: () => undefined,
   channelFailed: () => undefined,
+  loopFailed: () => undefined,
+  loopsFailing: () => undefined,
   redisStep: () => undefined,
 }
 

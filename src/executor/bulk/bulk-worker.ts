@@ -1,11 +1,13 @@
 import { reasonOf } from '../../domain/errors.ts'
 import type { BulkShard, BulkWork } from '../../ports/bulk/bulk.ts'
+import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import { PollLoop } from '../poll-loop.ts'
 import type { BulkPlaces } from './bulk-places.ts'
 
 export interface BulkWorkerOptions extends Runtime {
   readonly bulks: BulkShard
+  readonly loops: LoopHealth
   /** Shared by the workers of all shards. */
   readonly places: BulkPlaces
 }
@@ -33,7 +35,8 @@ export class BulkWorker extends PollLoop {
   #endRest: () => void = () => undefined
 
   constructor(options: BulkWorkerOptions) {
-    super(options.clock)
+    const { bulks, clock, loops } = options
+    super({ clock, turns: loops.of('bulk', bulks.shard), retryMs: RETRY_MS })
     this.#options = options
   }
 
@@ -44,21 +47,16 @@ export class BulkWorker extends PollLoop {
   }
 
   protected override async poll(): Promise<number> {
-    const { bulks, logger } = this.#options
-    try {
-      const { work, nextDueMs } = await bulks.due()
-      const round = this.#roundOf(work)
-      for (const piece of round) {
-        if (this.isStopped) return 0
-        if (!(await this.#tend(piece))) break
-      }
-      if (round.length > 0) return 0
-      const untilDueMs = nextDueMs === null ? POLL_MS : nextDueMs - bulks.redisNowMs()
-      return Math.max(1, Math.min(POLL_MS, untilDueMs))
-    } catch (error) {
-      logger.debug('Bulks cannot be looked at; retrying', { shard: bulks.shard, reason: reasonOf(error) })
-      return RETRY_MS
+    const { bulks } = this.#options
+    const { work, nextDueMs } = await bulks.due()
+    const round = this.#roundOf(work)
+    for (const piece of round) {
+      if (this.isStopped) return 0
+      if (!(await this.#tend(piece))) break
     }
+    if (round.length > 0) return 0
+    const untilDueMs = nextDueMs === null ? POLL_MS : nextDueMs - bulks.redisNowMs()
+    return Math.max(1, Math.min(POLL_MS, untilDueMs))
   }
 
   /** Of each team the piece that is due longest. */

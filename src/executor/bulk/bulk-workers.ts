@@ -1,10 +1,12 @@
 import type { BulkShard } from '../../ports/bulk/bulk.ts'
+import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import { BulkPlaces } from './bulk-places.ts'
 import { BulkWorker } from './bulk-worker.ts'
 
 export interface BulkWorkersOptions extends Runtime {
   readonly shards: readonly BulkShard[]
+  readonly loops: LoopHealth
   /** 0–1. */
   random(): number
 }
@@ -17,9 +19,9 @@ export class BulkWorkers {
   readonly #workers: readonly BulkWorker[]
   readonly #random: () => number
 
-  constructor({ shards, random, clock, logger }: BulkWorkersOptions) {
+  constructor({ shards, loops, random, clock, logger }: BulkWorkersOptions) {
     const places = new BulkPlaces()
-    this.#workers = shards.map((bulks) => new BulkWorker({ bulks, places, clock, logger }))
+    this.#workers = shards.map((bulks) => new BulkWorker({ bulks, places, loops, clock, logger }))
     this.#random = random
   }
 

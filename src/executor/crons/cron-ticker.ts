@@ -1,6 +1,7 @@
-import { reasonOf, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
+import { reasonOf, StorageFullError } from '../../domain/errors.ts'
 import { TICK_BATCH_MAX, UPCOMING_CRONS_MAX } from '../../domain/limits.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../../ports/crons.ts'
+import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import type { WindowSource } from '../../ports/windows.ts'
 import { PollLoop } from '../poll-loop.ts'
@@ -10,6 +11,7 @@ import { deferCron, heldUntilMs, type NamedCron } from './held-crons.ts'
 
 export interface CronTickerOptions extends Runtime {
   readonly source: CronSource
+  readonly loops: LoopHealth
   readonly windows: WindowSource
   /** 0–1; leads executors to different crons. */
   random(): number
@@ -57,43 +59,32 @@ export class CronTicker extends PollLoop {
   #preparedUntilMs = 0
   /** Due crons to skip because other executors are ticking the first ones. */
   #skip = 0
-  /** The last defect, if its log line is still true. */
-  #loggedDefect: string | null = null
   /** When Redis was last found full; null = it has memory. */
   #lastFullMs: number | null = null
 
   constructor(options: CronTickerOptions) {
-    super(options.clock)
+    const { clock, loops, source } = options
+    super({ clock, turns: loops.of('tick', source.shard), retryMs: RETRY_MS })
     this.#options = options
-    this.#decider = new CronDecider(options.source, options.clock)
+    this.#decider = new CronDecider(source, clock)
   }
 
   protected override async poll(): Promise<number> {
     try {
-      const sleepMs = await this.#step()
-      this.#loggedDefect = null
-      return sleepMs
+      return await this.#step()
     } catch (error) {
-      this.#log(error)
+      if (error instanceof StorageFullError) this.#noteFull(error)
       this.#dropPrepared()
-      return RETRY_MS
+      throw error
     }
   }
 
-  /** An outage of Redis is logged elsewhere; a full Redis and a defect are logged once until they end. */
-  #log(error: unknown): void {
+  /** Logged once until Redis has memory again. */
+  #noteFull(error: StorageFullError): void {
     const { source, clock, logger } = this.#options
-    const reason = reasonOf(error)
-    const fields = { shard: source.shard, reason }
-    if (error instanceof StorageFullError) {
-      logger[this.#lastFullMs === null ? 'warn' : 'debug']('Crons are not ticked while Redis is full', fields)
-      this.#lastFullMs = clock.monotonicMs()
-      return
-    }
-    const isDefect = !(error instanceof StoreUnavailableError)
-    const level = isDefect && reason !== this.#loggedDefect ? 'error' : 'debug'
-    if (isDefect) this.#loggedDefect = reason
-    logger[level]('Crons could not be ticked; retrying', fields)
+    const fields = { shard: source.shard, reason: reasonOf(error) }
+    logger[this.#lastFullMs === null ? 'warn' : 'debug']('Crons are not ticked while Redis is full', fields)
+    this.#lastFullMs = clock.monotonicMs()
   }
 
   async #sendStep(ticks: PreparedTicks): Promise<TickAnswer> {

@@ -1,4 +1,5 @@
 import { reasonOf } from '../../domain/errors.ts'
+import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { ChannelRef, RaisedNotice } from '../../ports/notifications.ts'
 import type { NotifiedTeamsSource } from '../../ports/settings.ts'
 import { PollLoop } from '../poll-loop.ts'
@@ -7,6 +8,7 @@ import { DueChannels, type TakePlace } from './due-channels.ts'
 
 export interface NotifierOptions extends ChannelTenderOptions {
   readonly teams: NotifiedTeamsSource
+  readonly loops: LoopHealth
 }
 
 /** Alerts are told within 3 s: one poll, a look and the call. */
@@ -35,7 +37,8 @@ export class Notifier extends PollLoop {
   #isFailing = false
 
   constructor(options: NotifierOptions) {
-    super(options.clock)
+    const { clock, loops } = options
+    super({ clock, turns: loops.of('notify', null), retryMs: POLL_MS })
     this.#options = options
     this.#due = new DueChannels({
       typeOf: ({ team, channel }) =>
@@ -76,16 +79,23 @@ export class Notifier extends PollLoop {
     const faults: unknown[] = []
     const note: NoteFault = (fault) => faults.push(fault)
     await this.#prepare(note)
-    await this.#readDue(note).catch(note)
+    try {
+      await this.#readDue(note)
+    } finally {
+      this.#logFaults(faults)
+    }
+    return POLL_MS
+  }
+
+  /** Faults of single teams: the others' alerts are told. */
+  #logFaults(faults: readonly unknown[]): void {
     const [first] = faults
     if (first !== undefined) {
-      this.#options.logger[this.#isFailing ? 'debug' : 'warn'](
-        'Alerts cannot be read for notifications; retrying',
-        { reason: reasonOf(first), faults: faults.length },
-      )
+      const level = this.#isFailing ? 'debug' : 'warn'
+      const fields = { reason: reasonOf(first), faults: faults.length }
+      this.#options.logger[level]('Alerts of some teams cannot be read for notifications; retrying', fields)
     }
     this.#isFailing = first !== undefined
-    return POLL_MS
   }
 
   async #readDue(note: NoteFault): Promise<void> {

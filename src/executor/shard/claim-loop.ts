@@ -1,5 +1,5 @@
-import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
 import type { ClaimAnswer, JobSource } from '../../ports/jobs.ts'
+import type { LoopHealth, LoopTurns } from '../../ports/loops/loop-health.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import type { HeldSlot, SlotGrant, SlotRequester } from '../slots/contender.ts'
 import { NOTHING_CLAIMED, type SlotScheduler } from '../slots/slot-scheduler.ts'
@@ -9,12 +9,13 @@ export type ClaimedAnswer = Extract<ClaimAnswer, { status: 'claimed' }>
 export interface ClaimLoopOptions extends Runtime {
   readonly source: JobSource
   readonly scheduler: SlotScheduler
+  readonly loops: LoopHealth
   /** Called before an answer is used; a promise when Redis has to confirm the lease first. */
   confirmLease(): Promise<void> | null
   isLeaseHeld(): boolean
   /** `slots` of the first jobs, in order; none for jobs whose slots went to others meanwhile. */
   onClaimed(answer: ClaimedAnswer, slots: readonly HeldSlot[]): void
-  onLeaseLost(reason: string, isEarly: boolean): void
+  onLeaseLost(reason: string, loss: { readonly isEarly: boolean; readonly defect?: unknown }): void
   /** The claim in progress was given up. */
   onAbandoned(): void
   /** 0–1. */
@@ -53,6 +54,7 @@ const EMPTY_CLAIMS_MAX = 3
 export class ClaimLoop implements SlotRequester {
   readonly shard: number
   readonly #options: ClaimLoopOptions
+  readonly #turns: LoopTurns
   #state: 'closed' | 'open' | 'ended' = 'closed'
   #isRequesting = false
   /** Of the claim in progress. */
@@ -66,10 +68,12 @@ export class ClaimLoop implements SlotRequester {
   #followWakeAtMs = 0
   #cancelTimer: (() => void) | null = null
   #cancelExpiry: () => void = () => undefined
+  #endPause: () => void = () => undefined
 
   constructor(options: ClaimLoopOptions) {
     this.shard = options.source.shard
     this.#options = options
+    this.#turns = options.loops.of('claim', this.shard)
   }
 
   get isClaiming(): boolean {
@@ -89,6 +93,7 @@ export class ClaimLoop implements SlotRequester {
   /** Closes for good. */
   end(): void {
     this.#state = 'ended'
+    this.#endPause()
     this.#withdraw()
   }
 
@@ -119,17 +124,15 @@ export class ClaimLoop implements SlotRequester {
   }
 
   granted(grant: SlotGrant): void {
-    const { logger, onLeaseLost } = this.#options
     this.#clearTimer()
     this.#isRequesting = false
     this.#grant = grant
     // A hint during the claim counts again: the claim may have been too early for its job.
     this.#isWoken = false
     this.#expireUnanswered(grant)
-    this.#claim(grant).catch((error: unknown) => {
-      logger.error('A claim failed because of a defect', { shard: this.shard, reason: reasonOf(error) })
-      onLeaseLost('a claim failed because of a defect', false)
-    })
+    this.#claim(grant).catch((defect: unknown) =>
+      this.#options.onLeaseLost('an answer of Redis could not be worked off', { isEarly: false, defect }),
+    )
   }
 
   async #claim(grant: SlotGrant): Promise<void> {
@@ -140,8 +143,8 @@ export class ClaimLoop implements SlotRequester {
     if (this.#grant !== grant) return
     this.#cancelExpiry()
     if (answer === null) this.abandon()
-    else if (answer.status === 'lease_lost') onLeaseLost('a claim was refused', isLeaseHeld())
-    else if (!isLeaseHeld()) onLeaseLost('the lease ran out', false)
+    else if (answer.status === 'lease_lost') onLeaseLost('a claim was refused', { isEarly: isLeaseHeld() })
+    else if (!isLeaseHeld()) onLeaseLost('the lease ran out', { isEarly: false })
     else if (answer.status === 'held') {
       this.abandon()
       if (this.#state === 'open') this.#continueHeld()
@@ -154,19 +157,31 @@ export class ClaimLoop implements SlotRequester {
 
   /** Sends the claim until it is answered; null when it was given up. */
   async #answerTo(grant: SlotGrant): Promise<ClaimAnswer | null> {
-    const { source, logger, clock } = this.#options
+    const { source } = this.#options
     while (this.#grant === grant) {
+      let waitMs = RETRY_MS
       try {
-        return await source.claim(grant)
+        const answer = await source.claim(grant)
+        this.#turns.succeeded()
+        return answer
       } catch (error) {
-        if (!(error instanceof StoreUnavailableError)) {
-          logger.error('A claim failed', { shard: source.shard, reason: reasonOf(error) })
-        }
+        waitMs = this.#turns.failed(error) ?? RETRY_MS
       }
-      if (this.#state !== 'ended') await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve))
+      if (this.#state !== 'ended') await this.#pause(waitMs)
       if (this.#state === 'ended') return null
     }
     return null
+  }
+
+  /** Ends early when the loop ends. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(ms, resolve)
+      this.#endPause = () => {
+        cancel()
+        resolve()
+      }
+    })
   }
 
   /** A window that closes gives no hint. */

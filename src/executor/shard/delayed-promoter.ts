@@ -1,10 +1,11 @@
-import { reasonOf } from '../../domain/errors.ts'
 import type { ShardMaintenance } from '../../ports/jobs.ts'
+import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import { PollLoop } from '../poll-loop.ts'
 
 export interface DelayedPromoterOptions extends Runtime {
   readonly maintenance: ShardMaintenance
+  readonly loops: LoopHealth
   redisNowMs(): number
   /** New jobs are ready. */
   onWork(): void
@@ -27,7 +28,8 @@ export class DelayedPromoter extends PollLoop {
   #nextDueMs: number | null = null
 
   constructor(options: DelayedPromoterOptions) {
-    super(options.clock)
+    const { clock, loops, maintenance } = options
+    super({ clock, turns: loops.of('promote', maintenance.shard), retryMs: RETRY_MS })
     this.#options = options
   }
 
@@ -39,18 +41,6 @@ export class DelayedPromoter extends PollLoop {
   }
 
   protected override async poll(): Promise<number> {
-    const { maintenance, logger } = this.#options
-    try {
-      return await this.#promoteOrPeek()
-    } catch (error) {
-      const fields = { shard: maintenance.shard, reason: reasonOf(error) }
-      logger.debug('Delayed jobs could not be promoted; retrying', fields)
-      return Math.max(RETRY_MS, this.#untilDue())
-    }
-  }
-
-  /** Answers how long to sleep, ms. */
-  async #promoteOrPeek(): Promise<number> {
     const { maintenance, redisNowMs, onWork, onRunnable } = this.#options
     if (this.#nextDueMs !== null && this.#nextDueMs <= redisNowMs()) {
       const { promoted, nextDueMs } = await maintenance.promote()

@@ -1,6 +1,7 @@
 import { reasonOf } from '../../domain/errors.ts'
 import { LinkedList, type Link } from '../../domain/linked-list.ts'
 import type { ClaimedWork, JobSource, WorkEnd } from '../../ports/jobs.ts'
+import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { FinishOutcome, Metrics } from '../../ports/metrics.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import type { CallRunner } from '../calls/call-runner.ts'
@@ -15,6 +16,7 @@ export interface ExecutorSessionOptions extends Runtime {
   readonly scheduler: SlotScheduler
   readonly runCall: CallRunner
   readonly metrics: Metrics
+  readonly loops: LoopHealth
   /** 0–1. */
   random(): number
   /** A claim saw when the next delayed job is due, Unix ms by Redis time; null = none. */
@@ -23,6 +25,14 @@ export interface ExecutorSessionOptions extends Runtime {
   onLeaseLost(isEarly: boolean): void
   /** Calls `confirmLease` of all sessions when this machine was suspended. */
   checkSuspended(): void
+}
+
+/** How a lease was lost. */
+export interface Loss {
+  /** Redis ended the lease before our own deadline, so other leases may have ended too. */
+  readonly isEarly: boolean
+  /** What was thrown, if a defect of ours made this executor give the lease up. */
+  readonly defect?: unknown
 }
 
 interface HeldWork {
@@ -52,7 +62,7 @@ export class ExecutorSession {
   readonly #finisher: Finisher<Link<HeldWork>>
   readonly #lease: LeaseKeeper
   readonly #calls = new AbortController()
-  readonly #lost: PromiseWithResolvers<void> = Promise.withResolvers()
+  readonly #lost: PromiseWithResolvers<Loss> = Promise.withResolvers()
   #state: 'new' | 'working' | 'ending' = 'new'
   #isLost = false
   #confirming: Promise<void> | null = null
@@ -70,17 +80,17 @@ export class ExecutorSession {
       },
       isLeaseHeld: () => this.#lease.isHeld(),
       onClaimed: (answer, slots) => this.#startAll(answer, slots),
-      onLeaseLost: (reason, isEarly) => this.#lose(reason, isEarly),
+      onLeaseLost: (reason, loss) => this.#lose(reason, loss),
       onAbandoned: () => this.#checkIdle(),
     })
     this.#finisher = new Finisher({
       ...options,
       onSettled: (endings, outcomes) => this.#settle(endings, outcomes),
-      onFault: () => this.#lose('ends could not be written', false),
+      onFault: (defect) => this.#lose('ends could not be written', { isEarly: false, defect }),
     })
     this.#lease = new LeaseKeeper({
       ...options,
-      onLost: (reason, isEarly) => this.#lose(reason, isEarly),
+      onLost: (reason, isEarly) => this.#lose(reason, { isEarly }),
       onHeld: (held) => this.#compareHeld(held),
     })
   }
@@ -94,7 +104,7 @@ export class ExecutorSession {
   }
 
   /** Resolves when the lease was lost and every call has ended. */
-  get lost(): Promise<void> {
+  get lost(): Promise<Loss> {
     return this.#lost.promise
   }
 
@@ -193,7 +203,7 @@ export class ExecutorSession {
     this.#checkIdle()
   }
 
-  #lose(reason: string, isEarly: boolean): void {
+  #lose(reason: string, loss: Loss): void {
     const { source, logger, metrics } = this.#options
     if (this.#isLost) return
     this.#isLost = true
@@ -205,8 +215,8 @@ export class ExecutorSession {
     metrics.leaseLost()
     const fields = { shard: source.shard, reason }
     logger.warn('The lease of a shard was lost; its calls are aborted and their results discarded', fields)
-    void this.drain().then(this.#lost.resolve)
-    this.#options.onLeaseLost(isEarly)
+    void this.drain().then(() => this.#lost.resolve(loss))
+    this.#options.onLeaseLost(loss.isEarly)
   }
 
   #checkIdle(): void {

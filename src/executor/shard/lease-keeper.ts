@@ -1,10 +1,12 @@
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../domain/limits.ts'
-import { reasonOf } from '../../domain/errors.ts'
 import type { JobSource } from '../../ports/jobs.ts'
-import type { Runtime } from '../../ports/runtime.ts'
+import type { LoopHealth, LoopTurns } from '../../ports/loops/loop-health.ts'
+import type { Clock } from '../../ports/runtime.ts'
 
-export interface LeaseKeeperOptions extends Runtime {
+export interface LeaseKeeperOptions {
   readonly source: JobSource
+  readonly clock: Clock
+  readonly loops: LoopHealth
   /** `isEarly` = Redis ended it before our own deadline, so other leases may have ended too. */
   onLost(reason: string, isEarly: boolean): void
   /** The number of jobs that Redis lists for this executor. */
@@ -25,6 +27,7 @@ const RETRY_BEAT_MS = 500
  */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions
+  readonly #turns: LoopTurns
   #deadlineMs = 0
   #beats = 0
   /** Waits for the answer of a beat after `afterBeat`. */
@@ -35,6 +38,7 @@ export class LeaseKeeper {
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options
+    this.#turns = options.loops.of('lease', options.source.shard)
   }
 
   /** Creates the lease. Throws StoreUnavailableError. */
@@ -77,6 +81,7 @@ export class LeaseKeeper {
     const beat = this.#beats
     const sentAtMs = clock.monotonicMs()
     const answer = await source.beat(register)
+    this.#turns.succeeded()
     if (answer.status === 'lease_lost') return 'lost'
     if (!this.#isStopped) this.#extendDeadline(sentAtMs + LEASE_MS - LEASE_MARGIN_MS)
     if (this.#confirming !== null && beat > this.#confirming.afterBeat) this.#confirming.resolve()
@@ -108,8 +113,8 @@ export class LeaseKeeper {
     try {
       status = await this.#beat(false)
     } catch (error) {
-      this.#options.logger.debug('A lease could not be renewed; retrying', { reason: reasonOf(error) })
-      this.#beatAfter(RETRY_BEAT_MS)
+      // However long a defect has lasted, the lease must not run out when it ends.
+      this.#beatAfter(Math.min(LEASE_BEAT_MS, this.#turns.failed(error) ?? RETRY_BEAT_MS))
       return
     }
     if (status === 'ok') this.#beatAfter(LEASE_BEAT_MS)

@@ -1,12 +1,15 @@
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
 import type { CronSource } from '../../ports/crons.ts'
 import type { JobSource, ShardMaintenance } from '../../ports/jobs.ts'
+import type { LoopTurns } from '../../ports/loops/loop-health.ts'
 import type { WindowSource } from '../../ports/windows.ts'
 import { CronTicker } from '../crons/cron-ticker.ts'
 import type { PollLoop } from '../poll-loop.ts'
 import { DelayedPromoter } from './delayed-promoter.ts'
 import { ExecutorSession, type ExecutorSessionOptions } from './executor-session.ts'
 import { Reaper } from './reaper.ts'
+import { StatisticsKeeper } from './statistics-keeper.ts'
+import { Sweeper } from './sweeper.ts'
 
 /** One shard's part of the store. */
 export interface ShardPorts {
@@ -30,23 +33,28 @@ export interface ShardWorkerOptions extends Omit<ExecutorSessionOptions, 'source
 
 const REJOIN_MS_MIN = 500
 const REJOIN_MS_MAX = 5_000
+/** A session that has worked for so long ends a row of sessions that a defect of ours had ended. */
+const STEADY_MS = 30_000
 /** How long Redis has to take the ends of aborted calls. */
 const WRITE_GRACE_MS = 3_000
 
 /**
  * All work of an executor on one shard. It may lose this shard's lease without any effect on other shards. Owns one
- * session at a time, the delayed promoter, the cron ticker and the reaper of the shard.
+ * session at a time, the delayed promoter, the cron ticker, the reaper, the keeper of statistics and the sweeper of the shard.
  *
  *     new → joining ⇄ holding (a session has the lease) → stopped
  *
  * A session that cannot start is retried after 0.5 to 5 s. One that lost its lease aborts its calls, releases what Redis
- * still lists for it, and is replaced by another with a new id. `stop` waits for the calls, at most `graceMs`, then for
+ * still lists for it, and is replaced by another with a new id: at once, or after a pause that grows if it lost it by a
+ * defect of ours, because each session begins its calls anew. `stop` waits for the calls, at most `graceMs`, then for
  * their ends to be written, at most 3 s more, and for the lease and the loops to end.
  */
 export class ShardWorker {
   readonly #options: ShardWorkerOptions
   readonly #promoter: DelayedPromoter
   readonly #loops: readonly PollLoop[]
+  /** Of joining and of sessions. */
+  readonly #turns: { readonly lease: LoopTurns; readonly session: LoopTurns }
   readonly #stopping: PromiseWithResolvers<void> = Promise.withResolvers()
   #session: ExecutorSession | null = null
   #isStopping = false
@@ -54,9 +62,10 @@ export class ShardWorker {
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: ShardWorkerOptions) {
-    const { ports, clock, logger, random } = options
+    const { ports, clock, logger, loops, random } = options
     this.#options = options
-    const shared = { maintenance: ports.maintenance, clock, logger, random, onWork: () => this.wake() }
+    this.#turns = { lease: loops.of('lease', ports.shard), session: loops.of('session', ports.shard) }
+    const shared = { maintenance: ports.maintenance, clock, logger, loops, random, onWork: () => this.wake() }
     this.#promoter = new DelayedPromoter({
       ...shared,
       redisNowMs: () => options.redisNowMs(),
@@ -71,18 +80,14 @@ export class ShardWorker {
         pauseClaims: () => options.pauseClaims(),
       }),
       new Reaper(shared),
+      new StatisticsKeeper(shared),
+      new Sweeper(shared),
     ]
   }
 
   start(): void {
-    const { ports, logger } = this.#options
     for (const loop of this.#loops) loop.start()
-    this.#running = this.#run().catch((error: unknown) =>
-      logger.error('The work on a shard stopped because of a defect', {
-        shard: ports.shard,
-        reason: reasonOf(error),
-      }),
-    )
+    this.#running = this.#run()
   }
 
   /** Claims no more. Calls get `graceMs` to end; the rest is aborted and released. */
@@ -118,16 +123,26 @@ export class ShardWorker {
 
   async #run(): Promise<void> {
     while (!this.#isStopping) {
-      const session = this.#openSession()
-      this.#session = session
-      const hasStarted = await this.#retry('A shard cannot be joined; retrying', () => session.start())
-      if (!hasStarted) return
-      this.#options.onLeaseMade()
-      await Promise.race([session.lost, this.#stopping.promise])
-      if (this.#isStopping) return
-      // Released under its own id, its jobs are ready at once and do not count as lost.
-      await this.#retry('Jobs of a lost lease cannot be released; retrying', () => this.#releaseLost(session))
+      const defect = await this.#runSession().catch((error: unknown) => error)
+      if (defect !== undefined) await this.#pause(this.#turns.session.failed(defect) ?? REJOIN_MS_MIN)
     }
+  }
+
+  /** Answers the defect by which the lease was lost, if it was one. */
+  async #runSession(): Promise<unknown> {
+    const { clock, onLeaseMade } = this.#options
+    const session = this.#openSession()
+    this.#session = session
+    const hasStarted = await this.#retry('A shard cannot be joined; retrying', () => session.start())
+    if (!hasStarted) return undefined
+    onLeaseMade()
+    const cancelSteady = clock.after(STEADY_MS, () => this.#turns.session.succeeded())
+    const loss = await Promise.race([session.lost, this.#stopping.promise])
+    cancelSteady()
+    if (this.#isStopping) return undefined
+    // Released under its own id, its jobs are ready at once and do not count as lost.
+    await this.#retry('Jobs of a lost lease cannot be released; retrying', () => this.#releaseLost(session))
+    return loss?.defect
   }
 
   #openSession(): ExecutorSession {
@@ -148,9 +163,10 @@ export class ShardWorker {
         await run()
         return true
       } catch (error) {
-        const level = pauseMs > REJOIN_MS_MIN ? 'debug' : 'warn'
+        const backoffMs = this.#turns.lease.failed(error)
+        const level = pauseMs > REJOIN_MS_MIN || backoffMs !== null ? 'debug' : 'warn'
         logger[level](failure, { shard: ports.shard, reason: reasonOf(error) })
-        await this.#pause(pauseMs)
+        await this.#pause(backoffMs ?? pauseMs)
         pauseMs = Math.min(REJOIN_MS_MAX, pauseMs * 2)
       }
     }

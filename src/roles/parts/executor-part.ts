@@ -53,7 +53,7 @@ interface ExecutorPartOptions {
 /** Starts an executor on a store; it is stopped with the lifecycle. */
 export async function startExecutor(options: ExecutorPartOptions): Promise<Executor> {
   const { settings, store, teams, lifecycle } = options
-  const { logger, metrics } = options.telemetry
+  const { logger, metrics, loops } = options.telemetry
   const { engine } = store
   const hints = await openWakeHints(settings, options)
   const capacity = capacityOf(settings)
@@ -90,6 +90,7 @@ export async function startExecutor(options: ExecutorPartOptions): Promise<Execu
     clock: systemClock,
     logger,
     metrics,
+    loops,
     capacity,
     newExecutorId: () => executorIdOf(options.name, randomBytes(9).toString('base64url')),
     random: Math.random,
@@ -110,6 +111,7 @@ function startBulks({ settings, store, teams, telemetry, lifecycle }: ExecutorPa
   const acts = createBulkActs(engine, new QuotaKeeper({ engine, clock: systemClock, quotasOf }))
   const workers = new BulkWorkers({
     shards: engine.shards.map(({ shard }) => createBulkShard(engine, shard, acts)),
+    loops: telemetry.loops,
     ...{ clock: systemClock, logger: telemetry.logger, random: Math.random },
   })
   lifecycle.onStop('bulks', () => workers.stop())
@@ -124,7 +126,7 @@ function openNotifier({
   telemetry,
   lifecycle,
 }: ExecutorPartOptions): Notifier {
-  const { logger, metrics } = telemetry
+  const { logger, metrics, loops } = telemetry
   const { mailServer: server, mailSender: from } = settings
   const caller = createHttpCaller({
     ...{ egress, clock: systemClock, logger, version: VERSION },
@@ -139,7 +141,15 @@ function openNotifier({
   })
   lifecycle.onStop('mail connections', () => sender.close())
   return new Notifier({
-    ...{ board: createNotificationBoard(store.engine), sender, teams, metrics, logger, clock: systemClock },
+    ...{
+      board: createNotificationBoard(store.engine),
+      sender,
+      teams,
+      metrics,
+      loops,
+      logger,
+      clock: systemClock,
+    },
     newId: randomUUID,
     random: Math.random,
   })

@@ -1,10 +1,13 @@
 import type { Registry } from 'prom-client'
 import type { Executor } from '../../executor/executor.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import { createLogger } from '../../telemetry/logger.ts'
+import { createLoopHealth } from '../../telemetry/loop-health.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { OpsServer, type ReadinessCheck } from '../../telemetry/ops-server.ts'
+import { systemClock } from '../../telemetry/system-clock.ts'
 import { pingAny, type RedisConnection } from '../../redis/client/connection.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 
@@ -13,10 +16,12 @@ type LoggerOptions = Parameters<typeof createLogger>[0]
 export interface Telemetry {
   readonly logger: Logger
   readonly metrics: Metrics
+  readonly loops: LoopHealth
   /** For series that only one role has. */
   readonly registry: Registry
   /**
-   * Answers the port. It starts before the role's work and stops after it: a role that stops is alive and not ready.
+   * Answers the port. It starts before the role's work and stops after it: a role that stops is alive and not ready, and so
+   * is one with a loop that fails turn after turn.
    */
   startOpsServer(options: {
     host: string
@@ -33,16 +38,18 @@ export function createTelemetry(settings: {
 }): Telemetry {
   const logger = createLogger({ level: settings.logLevel, format: settings.logFormat })
   const { metrics, registry, render } = createMetrics({ processMetrics: true })
+  const { loops, check: loopsCheck } = createLoopHealth({ clock: systemClock, logger, metrics })
   return {
     logger,
     metrics,
+    loops,
     registry,
     startOpsServer: async ({ host, port, checks, lifeChecks = [], lifecycle }) => {
       const running = { name: 'running', failure: () => (lifecycle.isStopping() ? 'stopping' : null) }
       const server = new OpsServer({
         host,
         port,
-        checks: [...checks, running],
+        checks: [...checks, loopsCheck, running],
         lifeChecks,
         renderMetrics: render,
       })

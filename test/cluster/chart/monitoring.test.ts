@@ -349,6 +349,7 @@ const HEALTHY: readonly { series: string; values: string }[] = [
   series('punctual_pushed_queues_waiting', '0x60'),
   series('punctual_notifications_total', '0+1x60', 'type="slack",outcome="sent"'),
   series('punctual_notifications_total', '0x60', 'type="slack",outcome="failed"'),
+  series('punctual_loops_failing', '0x60', 'component="executor",pod="a",loop="claim"'),
   series('nodejs_eventloop_lag_p99_seconds', '0.02x60', 'component="api",pod="a"'),
 ]
 
@@ -365,6 +366,9 @@ const TROUBLES: Readonly<Record<string, readonly { series: string; values: strin
   PunctualScalingLimited: [series('punctual_scaling_limited', '1x60')],
   PunctualExecutorsMissing: [series('punctual_executor_replicas_ready', '1x60')],
   PunctualLeasesLost: [series('punctual_leases_lost_total', '0+1x60')],
+  PunctualLoopFailing: [
+    series('punctual_loops_failing', '0x30 1x30', 'component="executor",pod="a",loop="claim"'),
+  ],
   PunctualClockJumped: [series('punctual_clock_jumps_total', '0x30 1x30', 'direction="forward"')],
   PunctualDamagedJobs: [series('punctual_jobs_set_aside_total', '0x30 1x30')],
   PunctualReconcileErrors: [series('punctual_reconcile_errors_total', '0+1x60', 'controller="httpqueue"')],

@@ -102,7 +102,7 @@ describe.concurrent('a stop', () => {
     const ready = await probe('/readyz')
     expect([ready.status, JSON.parse(ready.text)]).toEqual([
       503,
-      { status: 'not_ready', checks: { redis: 'ok', leases: 'no leases', running: 'stopping' } },
+      { status: 'not_ready', checks: { redis: 'ok', leases: 'no leases', loops: 'ok', running: 'stopping' } },
     ])
     expect(await probe('/healthz')).toMatchObject({ status: 200 })
     expect((await probe('/metrics')).text).toContain('punctual_calls_in_flight 1')

@@ -1,3 +1,4 @@
+import { loopsOf } from '../../support/loops.ts'
 import { teamsOf } from '../../support/no-own-secrets.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
@@ -99,6 +100,7 @@ export class ShareWorld {
         leaseLost: () => (this.leasesLost += 1),
         callSlots: (_slots, read) => (this.#busy = read),
       },
+      loops: loopsOf({ clock: this.clock, logger: quietLogger }),
       capacity: capacityOf(options.concurrency, options.capacity),
       newExecutorId: () => 'executor',
       random: () => this.random.next(),

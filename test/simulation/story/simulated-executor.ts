@@ -1,3 +1,4 @@
+import { loopsOf } from '../../support/loops.ts'
 import { teamsOf } from '../../support/no-own-secrets.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import type { Logger } from '../../../src/ports/runtime.ts'
@@ -143,6 +144,7 @@ export class SimulatedExecutor {
       clock: process.clock,
       logger,
       metrics,
+      loops: loopsOf({ clock: process.clock, logger }),
       capacity: capacityOf(options.concurrency, { callBytes: options.callBytes ?? ROOMY_BYTES }),
       // At work most successes leave no record; the few of a story all would.
       ...(options.keepsSuccesses ? {} : { keepsSuccess: () => false }),

@@ -1,3 +1,4 @@
+import { loopsOf } from '../loops.ts'
 import { teamsOf } from '../no-own-secrets.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { capacityOf } from './capacity.ts'
@@ -109,6 +110,7 @@ export async function openCronWorld(
         clock: systemClock,
         logger: quietLogger,
         metrics,
+        loops: loopsOf({ clock: systemClock, logger: quietLogger }),
         capacity: capacityOf(100),
         newExecutorId: () => `${id}.${(leases += 1)}`,
         random: Math.random,

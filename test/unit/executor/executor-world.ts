@@ -5,6 +5,7 @@ import type { CronSource } from '../../../src/ports/crons.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { ClaimedJob, JobSource } from '../../../src/ports/jobs.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
+import { createLoopHealth } from '../../../src/telemetry/loop-health.ts'
 import { capacityOf } from '../../support/engine/capacity.ts'
 import { createFakeClock, quiescence } from '../../support/fake-clock.ts'
 import { latched } from '../../support/latched.ts'
@@ -33,6 +34,7 @@ export function setUpExecutor(shards = 2, cronsOf: (shard: number) => CronSource
   const opened = maintenances.map((): FakeSource[] => [])
   const ids: string[] = []
   const prepared = { change: (_source: FakeSource): void => undefined }
+  const { loops, check: loopsCheck } = createLoopHealth({ clock, logger, metrics })
   let wake: (shard: number) => void = () => undefined
   const executor = new Executor({
     shards: maintenances.map((maintenance, shard) => ({
@@ -59,6 +61,7 @@ export function setUpExecutor(shards = 2, cronsOf: (shard: number) => CronSource
     clock,
     logger,
     metrics,
+    loops,
     capacity: capacityOf(CONCURRENCY),
     newExecutorId: () => `executor-${ids.length + 1}`,
     random: () => 0,
@@ -96,6 +99,7 @@ export function setUpExecutor(shards = 2, cronsOf: (shard: number) => CronSource
     call,
     metrics,
     logger,
+    loopsCheck,
     maintenances,
     ids,
     prepared,

@@ -1,7 +1,9 @@
+import { loopsOf } from '../../../support/loops.ts'
 import { expect, test } from 'vitest'
 import { BulkPlaces } from '../../../../src/executor/bulk/bulk-places.ts'
 import { BulkWorker } from '../../../../src/executor/bulk/bulk-worker.ts'
 import { BulkWorkers } from '../../../../src/executor/bulk/bulk-workers.ts'
+import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { BulkShard, BulkWork } from '../../../../src/ports/bulk/bulk.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
@@ -35,7 +37,8 @@ function setUp(bulks: Record<string, number>, pieceMs = 0) {
     },
     redisNowMs: () => clock.wallMs(),
   }
-  const options = { clock, logger: quietLogger, bulks: shard, places: new BulkPlaces() }
+  const loops = loopsOf({ clock, logger: quietLogger })
+  const options = { clock, loops, logger: quietLogger, bulks: shard, places: new BulkPlaces() }
   const breaks = (broken: typeof isBroken) => void (isBroken = broken)
   const keepsTurn = (keeps: typeof hasTurn) => void (hasTurn = keeps)
   return { clock, done, shard, left, keepsTurn, worker: new BulkWorker(options), looks: () => looks, breaks }
@@ -92,7 +95,7 @@ test('an idle shard is looked at twice a second, and one that is away every two 
   await clock.advance(5_000)
   expect(looks()).toBe(11)
   const { due } = shard
-  Object.assign(shard, { due: () => due().then(() => Promise.reject(new Error('away'))) })
+  Object.assign(shard, { due: () => due().then(() => Promise.reject(new StoreUnavailableError('away'))) })
   await clock.advance(10_000)
   expect(looks()).toBe(11 + 5)
   await worker.stop()
@@ -100,7 +103,10 @@ test('an idle shard is looked at twice a second, and one that is away every two 
 
 test('a stop waits for the piece in progress, and begins no other', async () => {
   const { clock, done, shard } = setUp({ a1: 3, b1: 3 }, 400)
-  const workers = new BulkWorkers({ shards: [shard], clock, logger: quietLogger, random: () => 0 })
+  const workers = new BulkWorkers({
+    ...{ shards: [shard], loops: loopsOf({ clock, logger: quietLogger }) },
+    ...{ clock, logger: quietLogger, random: () => 0 },
+  })
   workers.start()
   await clock.advance(100)
   let isStopped = false

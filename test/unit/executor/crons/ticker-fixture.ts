@@ -1,3 +1,4 @@
+import { loopsOf } from '../../../support/loops.ts'
 import { expect } from 'vitest'
 import type { CronSettings } from '../../../../src/domain/crons/cron.ts'
 import { CronTicker } from '../../../../src/executor/crons/cron-ticker.ts'
@@ -149,6 +150,7 @@ export function setUpTicker({
   const newTicker = (change: Partial<Clock> = {}) =>
     new CronTicker({
       source: shard.source,
+      loops: loopsOf({ clock, logger }),
       windows,
       clock: { ...clock, ...change },
       logger,

@@ -1,3 +1,4 @@
+import { loopsOf } from '../../../support/loops.ts'
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'vitest'
 import type { Channel, ChannelType } from '../../../../src/domain/notifications/channel.ts'
@@ -110,6 +111,7 @@ function newNotifier(): Notifier {
     },
     teams: { of: (team) => teams.get(team) ?? NO_TEAM_SETTINGS, notifiedTeams: () => notified },
     metrics: quietMetrics,
+    loops: loopsOf({ clock, logger: quietLogger }),
     logger: {
       ...quietLogger,
       debug: (text) => void logged.push(`debug ${text}`),
@@ -219,7 +221,7 @@ test('a team whose shard is silent holds up no other, and is logged once', async
   assert.deepEqual(prepared, [['shop', 1, ['slack0']]])
   assert.deepEqual(forwarded, ['silent', 'shop'])
   assert.ok(beingSent().includes('shop-slack0'))
-  const text = 'Alerts cannot be read for notifications; retrying'
+  const text = 'Alerts of some teams cannot be read for notifications; retrying'
   assert.deepEqual(logged, [`warn ${text}`])
   preparing = () => Promise.resolve()
   await clock.advance(1_000)

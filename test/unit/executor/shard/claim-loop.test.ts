@@ -276,13 +276,24 @@ describe('a claim without an answer', () => {
       throw new Error('WRONGTYPE')
     }
     await start()
-    await clock.advance(200)
+    await clock.advance(250)
     expect(source.claim.calls).toHaveLength(2)
-    expect(logger.lines.map((line) => [line.level, line.message])).toEqual([['error', 'A claim failed']])
+    const [line] = logger.lines
+    expect([line?.level, line?.fields]).toEqual(['error', { loop: 'claim', shard: 0, reason: 'WRONGTYPE' }])
+  })
+
+  test('is sent again ever less often when a defect is the cause, and ends with the session', async () => {
+    const { clock, source, scheduler, session, start } = setUpSession()
+    source.claim.rule = () => Promise.reject(new Error('WRONGTYPE'))
+    await start()
+    await clock.advance(10_000)
+    expect(source.claim.calls).toHaveLength(6)
+    await session.drain()
+    expect([source.claim.calls.length, scheduler.busy]).toEqual([6, 0])
   })
 })
 
-test('a claim that fails because of a defect costs the session, but no slot', async () => {
+test('an answer that cannot be worked off because of a defect costs the session, but no slot', async () => {
   const { source, scheduler, suspension, reasons, session, start } = setUpSession()
   source.claim.rule = null
   await start()
@@ -290,8 +301,8 @@ test('a claim that fails because of a defect costs the session, but no slot', as
     throw new Error('broken')
   }
   source.claim.next.answer(claimAnswer(jobs(2)))
-  await session.lost
-  expect(reasons()).toEqual(['a claim failed because of a defect'])
+  expect(await session.lost).toEqual({ isEarly: false, defect: new Error('broken') })
+  expect(reasons()).toEqual(['an answer of Redis could not be worked off'])
   expect(scheduler.busy).toBe(0)
 })
 

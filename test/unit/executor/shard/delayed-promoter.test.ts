@@ -1,3 +1,4 @@
+import { loopsOf } from '../../../support/loops.ts'
 import { describe, expect, test } from 'vitest'
 import { DelayedPromoter } from '../../../../src/executor/shard/delayed-promoter.ts'
 import { createFakeClock, FAKE_EPOCH_MS, quiescence } from '../../../support/fake-clock.ts'
@@ -10,6 +11,7 @@ function setUp() {
   let [woken, nudged] = [0, 0]
   const promoter = new DelayedPromoter({
     maintenance,
+    loops: loopsOf({ clock, logger: quietLogger }),
     clock,
     logger: quietLogger,
     redisNowMs: () => clock.wallMs(),
@@ -57,10 +59,10 @@ describe('peeks', () => {
     const { clock, maintenance, start } = setUp()
     maintenance.peek.rule = () => Promise.reject(REDIS_AWAY)
     await start()
-    await clock.advance(200 + 500)
+    await clock.advance(200)
     expect(maintenance.peek.calls).toHaveLength(2)
     maintenance.peek.rule = () => ({ runnable: false, nextDueMs: null })
-    await clock.advance(700)
+    await clock.advance(200)
     expect(maintenance.peek.calls).toHaveLength(3)
   })
 })

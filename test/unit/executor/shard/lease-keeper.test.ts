@@ -1,3 +1,4 @@
+import { loopsOf } from '../../../support/loops.ts'
 import { describe, expect, test } from 'vitest'
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../../../src/domain/limits.ts'
 import { LeaseKeeper } from '../../../../src/executor/shard/lease-keeper.ts'
@@ -15,7 +16,7 @@ function setUp() {
   const lease = new LeaseKeeper({
     source,
     clock,
-    logger: quietLogger,
+    loops: loopsOf({ clock, logger: quietLogger }),
     onLost: (reason) => lost.push(`${reason} at ${clock.monotonicMs()}`),
     onHeld: (count) => held.push(count),
   })

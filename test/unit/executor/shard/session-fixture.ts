@@ -1,3 +1,4 @@
+import { loopsOf } from '../../../support/loops.ts'
 import { ExecutorSession } from '../../../../src/executor/shard/executor-session.ts'
 import type { SlotGrant } from '../../../../src/executor/slots/contender.ts'
 import { SlotScheduler } from '../../../../src/executor/slots/slot-scheduler.ts'
@@ -42,6 +43,7 @@ export function setUpSession(options: { slots?: number } = {}) {
     clock,
     logger,
     metrics,
+    loops: loopsOf({ clock, logger }),
     random: () => 0.4,
     onLeaseLost: (isEarly) => lost.push(isEarly ? 'early' : 'in time'),
     checkSuspended: () => suspension.check(),

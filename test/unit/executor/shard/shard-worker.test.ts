@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../../../src/domain/limits.ts'
 import { quiescence } from '../../../support/fake-clock.ts'
-import { answered, claimedJob, cutCall, REDIS_AWAY } from '../executor-fixture.ts'
+import { answered, claimAnswer, claimedJob, cutCall, REDIS_AWAY } from '../executor-fixture.ts'
 import { setUpExecutor } from '../executor-world.ts'
 
 describe('a lease lost in one shard', () => {
@@ -75,6 +75,68 @@ describe('a lease lost in one shard', () => {
     expect(source(0, 2).beat.calls).toHaveLength(1)
     expect(source(1).beat.calls).toHaveLength(1 + Math.floor((LEASE_MS - LEASE_MARGIN_MS) / LEASE_BEAT_MS))
   })
+})
+
+describe('a lease given up because of a defect', () => {
+  /** Whatever is claimed in shard 0 cannot be worked off. */
+  const setUpBroken = () => {
+    const world = setUpExecutor()
+    const openedAtMs: number[] = []
+    world.prepared.change = (source) => {
+      if (source.shard === 0) openedAtMs.push(world.clock.monotonicMs())
+      source.claim.rule = () => claimAnswer(source.shard === 0 ? (null as unknown as []) : [])
+    }
+    return { ...world, openedAtMs }
+  }
+
+  test('is taken again after pauses that grow, while the other shards go on', async () => {
+    const { clock, executor, source, start, openedAtMs, give, hint, call } = setUpBroken()
+    await start()
+    await clock.advance(70_000)
+    const pauses = openedAtMs.slice(1).map((ms, i) => ms - (openedAtMs[i] ?? 0))
+    expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000])
+    give(source(1), claimedJob({ shard: 1 }))
+    await hint(1)
+    expect(call.calls).toHaveLength(1)
+    await executor.stop(0)
+    expect(clock.timers).toBe(0)
+  })
+
+  test('makes the process unready from the third on, until a session has worked for 30 s', async () => {
+    const { clock, start, prepared, loopsCheck } = setUpBroken()
+    await start()
+    await clock.advance(250)
+    expect(loopsCheck.failure()).toBeNull()
+    await clock.advance(500)
+    expect(loopsCheck.failure()).toBe('failing turn after turn: session (shard 0)')
+    prepared.change = () => undefined
+    await clock.advance(1_000 + 29_999)
+    expect(loopsCheck.failure()).not.toBeNull()
+    await clock.advance(1)
+    expect(loopsCheck.failure()).toBeNull()
+  })
+
+  test('counts as no defect when Redis had ended it', async () => {
+    const { clock, ids, prepared, start, loopsCheck } = setUpExecutor(1)
+    prepared.change = (source) => {
+      if (ids.length < 5) source.claim.rule = () => ({ status: 'lease_lost' })
+    }
+    await start()
+    await clock.advance(0)
+    expect(ids).toHaveLength(6)
+    expect(loopsCheck.failure()).toBeNull()
+  })
+})
+
+test('a shard that cannot be joined because of a defect is tried ever less often', async () => {
+  const { clock, prepared, ids, start, source, loopsCheck } = setUpExecutor(1)
+  prepared.change = (source) => {
+    source.beat.rule = () => Promise.reject(new Error('WRONGTYPE'))
+  }
+  await start()
+  await clock.advance(10_000)
+  expect([ids.length, source(0).beat.calls.length]).toEqual([1, 6])
+  expect(loopsCheck.failure()).toBe('failing turn after turn: lease (shard 0)')
 })
 
 describe('stop', () => {

@@ -1,0 +1,39 @@
+/** The loops of this program, as metrics, `/readyz` and the log call them. */
+export const LOOP_NAMES = [
+  /** Joins a shard and renews its lease. */
+  'lease',
+  /** Works on a shard until the lease is lost. */
+  'session',
+  'claim',
+  /** Promotes delayed jobs. */
+  'promote',
+  /** Ticks crons. */
+  'tick',
+  'reap',
+  'statistics',
+  'sweep',
+  'bulk',
+  /** Tells channels of alerts. */
+  'notify',
+  /** Looks whether this machine was suspended. */
+  'suspension',
+] as const
+
+export type LoopName = (typeof LOOP_NAMES)[number]
+
+/** Notes how the turns of one loop end, and decides how long the loop waits after one that failed. */
+export interface LoopTurns {
+  /** The turn has done its work. */
+  succeeded(): void
+  /**
+   * The turn threw. Answers how long to wait, ms: longer after each of several failures in a row. null when Redis is away
+   * or full: that is no defect, is told elsewhere, and the loop has a pause of its own for it.
+   */
+  failed(error: unknown): number | null
+}
+
+/** Knows which loops of this process fail turn after turn. */
+export interface LoopHealth {
+  /** @param shard null = the loop belongs to no shard. Answers the same object each time. */
+  of(loop: LoopName, shard: number | null): LoopTurns
+}
