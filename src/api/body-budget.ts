@@ -1,3 +1,5 @@
+import { alphaOf } from '../domain/shares/fair-share.ts'
+
 /** Whether more bytes may be held. `team`: the team has used up its share; `full`: no team can get more. */
 export type BudgetAnswer = 'granted' | 'team' | 'full'
 
@@ -8,7 +10,7 @@ export type BudgetAnswer = 'granted' | 'team' | 'full'
 const TEAM_SHARE = 0.8
 /** Above this many teams, those that hold nothing are forgotten. */
 const IDLE_TEAMS_MAX = 1_000
-const TEAM_FACTOR = TEAM_SHARE / (1 - TEAM_SHARE)
+const TEAM_ALPHA = alphaOf(TEAM_SHARE)
 
 /** The bytes of the request bodies that a process holds: those being read and those that wait for the job store. */
 export class BodyBudget {
@@ -31,7 +33,7 @@ export class BodyBudget {
     const own = this.#held.get(team) ?? 0
     // The team that holds most of the budget is the one to slow down.
     if (left < 0) return own > this.#total - own ? 'team' : 'full'
-    if (own > 0 && own + bytes > TEAM_FACTOR * left) return 'team'
+    if (own > 0 && own + bytes > TEAM_ALPHA * left) return 'team'
     this.#held.set(team, own + bytes)
     this.#total += bytes
     return 'granted'

@@ -12,7 +12,8 @@ import { ClaimPause } from './crons/claim-pause.ts'
 import { createCallRunner, type CallRunnerOptions } from './calls/call-runner.ts'
 import { createCallSampler } from './calls/call-sampler.ts'
 import { ShardWorker, type ShardPorts } from './shard/shard-worker.ts'
-import { newcomerSlotsOf, type Shares } from './slots/fair-share.ts'
+import { forNewcomersOf } from '../domain/shares/fair-share.ts'
+import type { Shares } from './slots/fair-share.ts'
 import { SlotScheduler } from './slots/slot-scheduler.ts'
 import { SuspendDetector } from './suspend-detector.ts'
 
@@ -76,7 +77,7 @@ export class Executor {
     this.#options = options
     this.#scheduler = new SlotScheduler({
       slots: capacity.concurrency + capacity.reserve,
-      newcomerSlots: newcomerSlotsOf(capacity.concurrency),
+      newcomerSlots: forNewcomersOf(capacity.concurrency),
       bytes: capacity.callBytes,
       shares: capacity.shares,
       clock,

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import type { Principal } from '../../domain/access/principal.ts'
+import { FairPlaces } from '../../domain/shares/fair-places.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { answerRetryLater } from '../answers.ts'
 import { HEARTBEAT, OPENING } from './event-text.ts'
 import { TeamWatch, type TeamWatchParts } from './team-watch.ts'
 
-/** Of all subjects, in one process. */
+/** Of all teams, in one process. */
 export const STREAMS_MAX = 1_000
-/** Of one token or user, which on one machine all people may share; but no more than a quarter of all streams. */
-export const STREAMS_PER_SUBJECT_MAX = 250
-const SUBJECT_SHARE = 0.25
+/** What a team, and one token or user, which on one machine all people may share, gets of streams that nobody else has. */
+const SHARES = { team: 0.8, subject: 0.25 }
 const HEARTBEAT_MS = 15_000
 /** After so many heartbeats it is asked whether the subject still may read. */
 const BEATS_PER_CHECK = 4
@@ -22,6 +22,12 @@ const HEADERS = [
   ...['Cache-Control', 'no-cache, no-transform'],
   ...['X-Accel-Buffering', 'no'],
 ]
+
+const ALL_TAKEN = 'No more streams of events can be opened here, try again'
+const SHARE_TAKEN = {
+  team: 'The team has its share of the streams of events of this process, try again later',
+  subject: 'This token or user has its share of the streams of events of this process, try again later',
+}
 
 export interface EventStreamsParts extends TeamWatchParts {
   /** STREAMS_MAX when absent. */
@@ -45,41 +51,40 @@ export interface StreamRequest {
  */
 export class EventStreams {
   readonly #clock: Clock
-  readonly #streamsMax: number
-  readonly #perSubjectMax: number
+  readonly #places: FairPlaces<keyof typeof SHARES>
   readonly #watch: TeamWatch
   readonly #streams = new Set<ServerResponse>()
-  readonly #bySubject = new Map<string, number>()
   #isClosed = false
 
   constructor({ streamsMax = STREAMS_MAX, ...parts }: EventStreamsParts) {
     this.#clock = parts.clock
-    this.#streamsMax = streamsMax
-    this.#perSubjectMax = Math.max(
-      1,
-      Math.min(STREAMS_PER_SUBJECT_MAX, Math.floor(streamsMax * SUBJECT_SHARE)),
-    )
+    this.#places = new FairPlaces({ places: streamsMax, shares: SHARES })
     this.#watch = new TeamWatch(parts)
   }
 
-  /** Answers with a stream; 429 or 503 when there are too many. */
+  /** Answers with a stream; 429 when the team or the subject has its share, 503 when nobody can have another. */
   open(request: StreamRequest): void {
     const { principal, response, isHead } = request
-    if (this.#isClosed || this.#streams.size >= this.#streamsMax) {
-      return answerRetryLater(response, 503, 'No more streams of events can be opened here, try again')
-    }
-    const subject = `${principal.kind} ${principal.team}/${principal.subject}`
-    const open = this.#bySubject.get(subject) ?? 0
-    if (open >= this.#perSubjectMax) {
-      return answerRetryLater(response, 429, `There are ${open} streams of events open already`)
-    }
     if (response.destroyed) return
+    if (this.#isClosed) return answerRetryLater(response, 503, ALL_TAKEN)
+    const place = this.#places.take({ team: principal.team, subject: subjectOf(principal) })
+    if (place.kind === 'full') return answerRetryLater(response, 503, ALL_TAKEN)
+    if (place.kind === 'over') return answerRetryLater(response, 429, SHARE_TAKEN[place.holder])
+    response.once('close', place.leave)
     response.writeHead(200, HEADERS)
-    if (isHead) {
-      response.end()
-      return
-    }
-    this.#bySubject.set(subject, open + 1)
+    if (isHead) response.end()
+    else this.#stream(request)
+  }
+
+  /** Ends all streams; their pages go to another process, or come again. No other is opened. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const response of this.#streams) response.end()
+    await this.#watch.close()
+  }
+
+  #stream(request: StreamRequest): void {
+    const { principal, response } = request
     this.#streams.add(response)
     response.write(OPENING)
     const unwatch = this.#watch.watch(principal.team, (text) => send(response, text))
@@ -88,17 +93,7 @@ export class EventStreams {
       stopBeating()
       unwatch()
       this.#streams.delete(response)
-      const left = (this.#bySubject.get(subject) ?? 1) - 1
-      if (left === 0) this.#bySubject.delete(subject)
-      else this.#bySubject.set(subject, left)
     })
-  }
-
-  /** Ends all streams; their pages go to another process, or come again. No other is opened. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    for (const response of this.#streams) response.end()
-    await this.#watch.close()
   }
 
   #beat({ response, isStillAllowed }: StreamRequest): () => void {
@@ -128,4 +123,9 @@ function send(response: ServerResponse, text: string): void {
   if (response.writableEnded || response.destroyed) return
   if (response.writableLength > WAITING_BYTES_MAX) response.destroy()
   else response.write(text)
+}
+
+/** A user is the same one in every team: otherwise, who may read in many of them would get a share in each. */
+function subjectOf({ kind, team, subject }: Principal): string {
+  return kind === 'token' ? `token ${team}/${subject}` : `user ${subject}`
 }

@@ -1,4 +1,5 @@
 import { CLAIM_BATCH_BYTES_MAX } from '../../domain/limits.ts'
+import { alphaOf, forNewcomersOf, headroomOf, ROUNDING } from '../../domain/shares/fair-share.ts'
 import type { CapacityPool } from './capacity-pool.ts'
 
 export interface Shares {
@@ -8,12 +9,6 @@ export interface Shares {
   readonly queue: number
 }
 
-const NEWCOMER_SLOTS_SHARE = 0.02
-/** A lower concurrency has no slots to set apart for newcomers. */
-const NEWCOMER_CONCURRENCY_MIN = 4
-/** Absorbs the rounding error of α. */
-const ROUNDING = 1e-9
-
 /** A job's record is held twice: as claimed and as sent. */
 const BYTES_FACTOR = 2
 /** Memory for one call and the part of its response that is kept. */
@@ -22,22 +17,14 @@ const CLAIM_BYTES_MIN = 64 * 1024
 /** Records differ in size, so a claim is granted more than their mean. */
 const CLAIM_BYTES_SLACK = 1.5
 
-/** Slots that only a newcomer may take: a team or queue that holds none. */
-export function newcomerSlotsOf(concurrency: number): number {
-  return concurrency < NEWCOMER_CONCURRENCY_MIN
-    ? 0
-    : Math.max(1, Math.floor(concurrency * NEWCOMER_SLOTS_SHARE))
-}
-
 /** Slots to add to `concurrency` so that a team, or its only queue, can use all of `concurrency` when it is alone. */
 export function reserveOf(concurrency: number, shares: Shares): number {
-  return Math.ceil(concurrency / alphaOf(shares.team) - ROUNDING) + 2 * newcomerSlotsOf(concurrency) + 1
+  return Math.ceil(concurrency / alphaOf(shares.team) - ROUNDING) + 2 * forNewcomersOf(concurrency) + 1
 }
 
 /**
  * Fair sharing of one pool by dynamic thresholds: a team or queue that holds `h` may take one more while
- * `h + 1 ≤ α (available − 1 − forNewcomers)`. Alone it ends at its share of the total; whatever others hold lowers
- * `available` and with it everybody's threshold, so nobody needs to know who the others are.
+ * `h + 1 ≤ α (available − 1 − forNewcomers)`.
  *
  * Grants in progress count as held by everyone, because whose jobs they bring is not known yet.
  */
@@ -68,17 +55,10 @@ export class FairShare {
     return this.#headroom(this.#teamAlpha, 2 * this.#forNewcomers + 1, held)
   }
 
-  /** The largest `r` with `held + r ≤ α (available − r)`. */
   #headroom(alpha: number, forOthers: number, held: number): number {
     const { available, granted } = this.#pool
-    const share = alpha * (available - forOthers)
-    return Math.max(0, Math.floor((share - (held + granted)) / (1 + alpha) + ROUNDING))
+    return headroomOf({ alpha, available: available - forOthers, held: held + granted })
   }
-}
-
-/** How many times the available capacity one holder may hold. */
-function alphaOf(share: number): number {
-  return share / (1 - share)
 }
 
 /** Bytes of records that a claim for `slots` jobs may bring. @param meanBytes mean record size in that shard so far */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { reserveOf, newcomerSlotsOf } from '../../../src/executor/slots/fair-share.ts'
+import { forNewcomersOf } from '../../../src/domain/shares/fair-share.ts'
+import { reserveOf } from '../../../src/executor/slots/fair-share.ts'
 import type { HeldSlot, SlotGrant, SlotRequester } from '../../../src/executor/slots/contender.ts'
 import { NOTHING_CLAIMED, SlotScheduler } from '../../../src/executor/slots/slot-scheduler.ts'
 import { NO_CALL_QUOTAS } from '../../../src/ports/quotas.ts'
@@ -21,7 +22,7 @@ const TEAMS = ['a', 'a', 'a', 'b', 'c']
 class Fuzz {
   readonly random: SeededRandom
   readonly scheduler = new SlotScheduler({
-    ...{ slots: TOTAL, newcomerSlots: newcomerSlotsOf(CONCURRENCY), bytes: 64 * 1024 ** 2, shares: SHARES },
+    ...{ slots: TOTAL, newcomerSlots: forNewcomersOf(CONCURRENCY), bytes: 64 * 1024 ** 2, shares: SHARES },
     ...{ clock: createFakeClock(), quotas: NO_CALL_QUOTAS },
   })
   readonly open = new Map<number, SlotGrant>()

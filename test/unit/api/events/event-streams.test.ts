@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Writable } from 'node:stream'
 import { afterEach, expect, test } from 'vitest'
-import { EventStreams, STREAMS_PER_SUBJECT_MAX } from '../../../../src/api/events/event-streams.ts'
+import { EventStreams } from '../../../../src/api/events/event-streams.ts'
 import type { Principal } from '../../../../src/domain/access/principal.ts'
 import type { LiveLook } from '../../../../src/ports/live/live.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
@@ -106,25 +106,50 @@ test('a client that does not read the end of its stream loses its place all the 
   expect([stuck.destroyed, await statusOf(port)]).toEqual([true, 200])
 })
 
-test('streams of a subject and of a process are bounded, and room comes back', async () => {
+test('streams of a subject, of a team and of a process are bounded, and room comes back', async () => {
   const { port, become } = await start(4)
   const first = await open(port)
-  // A quarter of all.
   expect(await statusOf(port)).toBe(429)
-  for (const subject of ['b', 'c', 'd']) {
-    become(aPrincipal('default', { subject }))
+  become(aPrincipal('default', { subject: 'b' }))
+  expect(await statusOf(port)).toBe(200)
+  become(aPrincipal('default', { subject: 'c' }))
+  const refused = await open(port)
+  expect(refused.response.statusCode).toBe(429)
+  await expect.poll(refused.text).toContain('The team has its share')
+  for (const team of ['shop', 'mail']) {
+    become(aPrincipal(team))
     expect(await statusOf(port)).toBe(200)
   }
-  become(aPrincipal('default', { subject: 'e' }))
+  become(aPrincipal('late'))
   expect(await statusOf(port)).toBe(503)
   first.response.destroy()
   await expect.poll(() => statusOf(port)).toBe(200)
 })
 
-test('one subject cannot take all', async () => {
-  const { port, become } = await start()
-  await Promise.all(Array.from({ length: STREAMS_PER_SUBJECT_MAX }, () => open(port)))
-  expect(await statusOf(port)).toBe(429)
-  become(aPrincipal('default', { subject: 'another' }))
+test('a user gets no more by reading in many teams', async () => {
+  const { port, become } = await start(12)
+  const inTeam = (team: string) => aPrincipal(team, { kind: 'user', subject: 'ann' })
+  become(inTeam('a'))
   expect(await statusOf(port)).toBe(200)
+  become(inTeam('b'))
+  expect(await statusOf(port)).toBe(200)
+  become(inTeam('c'))
+  expect(await statusOf(port)).toBe(429)
+  become(aPrincipal('c', { subject: 'ann' }))
+  expect(await statusOf(port)).toBe(200)
+})
+
+test('when five tokens of a team hold all that it can get, the dashboards of another team open', async () => {
+  const { port, become } = await start()
+  let held = 0
+  for (const subject of ['1', '2', '3', '4', '5']) {
+    become(aPrincipal('a', { subject }))
+    const statuses = await Promise.all(Array.from({ length: 250 }, () => statusOf(port)))
+    held += statuses.filter((status) => status === 200).length
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+  }
+  expect(held).toBeGreaterThan(500)
+  become(aPrincipal('b'))
+  const others = await Promise.all(Array.from({ length: 50 }, () => statusOf(port)))
+  expect(others).toEqual(Array.from({ length: 50 }, () => 200))
 })

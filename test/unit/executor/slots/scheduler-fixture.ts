@@ -1,5 +1,6 @@
 import type { HeldSlot, SlotGrant, SlotRequester } from '../../../../src/executor/slots/contender.ts'
-import { newcomerSlotsOf, reserveOf } from '../../../../src/executor/slots/fair-share.ts'
+import { forNewcomersOf } from '../../../../src/domain/shares/fair-share.ts'
+import { reserveOf } from '../../../../src/executor/slots/fair-share.ts'
 import { SlotScheduler } from '../../../../src/executor/slots/slot-scheduler.ts'
 import { NO_CALL_QUOTAS, type CallQuotas } from '../../../../src/ports/quotas.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
@@ -33,7 +34,7 @@ export function setUpScheduler(
 ) {
   const clock = createFakeClock()
   const concurrency = change.concurrency ?? 50
-  const newcomerSlots = newcomerSlotsOf(concurrency)
+  const newcomerSlots = forNewcomersOf(concurrency)
   const scheduler = new SlotScheduler({
     slots: concurrency + (change.reserve ?? reserveOf(concurrency, SHARES)),
     newcomerSlots,

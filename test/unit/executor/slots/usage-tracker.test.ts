@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { HeldSlot } from '../../../../src/executor/slots/contender.ts'
-import { budgetBytes, newcomerSlotsOf } from '../../../../src/executor/slots/fair-share.ts'
+import { forNewcomersOf } from '../../../../src/domain/shares/fair-share.ts'
+import { budgetBytes } from '../../../../src/executor/slots/fair-share.ts'
 import type { CallQuotas } from '../../../../src/ports/quotas.ts'
 import { createRequester, fill, jobsOf, MIB, mostOf, setUpScheduler } from './scheduler-fixture.ts'
 
@@ -39,7 +40,7 @@ describe('a share', () => {
     const requester = createRequester(0)
     const queuesOf = (team: string) => [1, 2, 3, 4].map((queue) => [team, `${team}${queue}`] as const)
     for (const team of ['a', 'b', 'c', 'd']) fill(scheduler, requester, queuesOf(team))
-    for (let team = 0; team < newcomerSlotsOf(1_000) - 1; team += 1) {
+    for (let team = 0; team < forNewcomersOf(1_000) - 1; team += 1) {
       expect(
         fill(scheduler, requester, [[`t${team}`, `t${team}`]])[0]?.length,
         `team ${team}`,
