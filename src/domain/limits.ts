@@ -188,11 +188,19 @@ export const HELD_ENTRIES_MAX = 1_000
 export const HOLD_RECHECK_MS = 10_000
 
 // Access and the audit log.
-/** Entries of the audit log kept for a team; each shard keeps an equal part, and at least AUDIT_ENTRIES_PER_SHARD_MIN. */
+/**
+ * Entries of the audit log about jobs, alerts and bulks that are kept for a team; each shard keeps an equal part, and at
+ * least AUDIT_ENTRIES_PER_SHARD_MIN. More than AUDIT_ENTRIES_PER_SHARD_MAX would hold up other steps while room is made.
+ */
 export const AUDIT_ENTRIES_PER_TEAM_MAX = 10_000
 export const AUDIT_ENTRIES_PER_SHARD_MIN = 1_000
+export const AUDIT_ENTRIES_PER_SHARD_MAX = 2_500
 /** Logins, logouts and links that log in beside them, so that none of these pushes out who changed what. */
 export const AUDITED_LOGINS_PER_TEAM_MAX = 2_000
+/** Entries about settings: queues, crons, windows, channels, tokens, secrets and the team. */
+export const AUDITED_SETTINGS_PER_TEAM_MAX = 2_500
+/** An entry with more loses its last fields. */
+export const AUDIT_ENTRY_BYTES_MAX = 4_096
 export const AUDIT_RETENTION_DAYS = 90
 /** A change that was asked for and has not ended by then, which no request outlasts, has an unknown outcome. */
 export const ASKED_AUDIT_MS = 300_000

@@ -30,6 +30,14 @@ export interface AuditQuery {
   isEnough?(records: readonly AuditRecord[]): boolean
 }
 
+/** Writes each record of the audit log to the log of the process as well. */
+export interface AuditLines {
+  /** Once the change has ended; its entry says what was changed. */
+  note(team: string, entry: AuditEntry, end: { readonly outcome: AuditOutcome }): void
+}
+
+export const NO_AUDIT_LINES: AuditLines = Object.freeze({ note: () => undefined })
+
 /**
  * Who changed what. A step that changes something writes its entry itself; for a change outside of Redis there are `ask`
  * and `settle`. Throws StoreUnavailableError.

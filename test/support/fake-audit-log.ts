@@ -5,6 +5,9 @@ import { AN_ACTOR } from './principals.ts'
 export const AN_AUDIT_RECORD: AuditRecord = {
   id: '1790000000000-0-1',
   atMs: 1_790_000_000_000,
+  count: 1,
+  lastAtMs: 1_790_000_000_000,
+  ids: [],
   actor: AN_ACTOR,
   action: 'pause',
   resource: { kind: 'queue', id: 12, name: 'orders' },

@@ -7,6 +7,9 @@ export function toWireAuditRecord(record: AuditRecord): WireRecord {
   return {
     id: record.id,
     at: formatTimestamp(record.atMs),
+    count: record.count,
+    last_at: formatTimestamp(record.lastAtMs),
+    ids: [...record.ids],
     actor: { kind: actor.kind, name: actor.name, address: actor.address },
     via: actor.via,
     action: record.action,

@@ -46,7 +46,24 @@ export type AuditOutcome = 'done' | 'refused' | 'unknown'
 export interface AuditRecord extends AuditEntry {
   /** Rises with time; unique within a team. */
   readonly id: string
-  /** Redis time, Unix ms. */
+  /** Of the first change; Redis time, Unix ms. */
   readonly atMs: number
+  /** Like changes of one actor that were made within a minute; 1 or more. */
+  readonly count: number
+  /** Of the last of them. */
+  readonly lastAtMs: number
+  /** The ids of the first jobs or alerts among them; none of a single change. */
+  readonly ids: readonly number[]
   readonly outcome: AuditOutcome
+}
+
+/**
+ * Equal for changes of one actor that one record may tell of: the same act on jobs of one queue or on alerts, a run of the
+ * same cron, or the same difference of the same thing.
+ */
+export function likenessOf({ actor, action, resource, before, after }: AuditEntry): readonly unknown[] {
+  const { kind, id, name } = resource
+  const isOneOfMany = kind === 'job' || (kind === 'alert' && id !== null)
+  const what = isOneOfMany ? [] : action === 'run' ? [id] : [id, before, after]
+  return [actor.kind, actor.name, actor.via, actor.address, action, kind, name, ...what]
 }

@@ -1,5 +1,6 @@
 import { excerpt } from '../excerpt.ts'
-import type { AuditedFields } from './audit-record.ts'
+import { AUDIT_ENTRY_BYTES_MAX } from '../limits.ts'
+import type { AuditedFields, AuditEntry } from './audit-record.ts'
 import { withoutUrlSecrets } from '../net/url-secrets.ts'
 import { MASK } from './masking.ts'
 
@@ -36,6 +37,22 @@ export function auditedChange(
   const side = (fields: Fields | null, other: Fields | null): AuditedFields =>
     fields && Object.fromEntries(names.map((name) => [name, shown(name, fields[name], other?.[name])]))
   return { before: side(before, null), after: side(after, before) }
+}
+
+/** Without the last of its fields where it is too long. */
+export function boundedEntry(entry: AuditEntry): AuditEntry {
+  let { before, after } = entry
+  while (Buffer.byteLength(JSON.stringify({ ...entry, before, after })) > AUDIT_ENTRY_BYTES_MAX) {
+    const last = Object.keys({ ...before, ...after }).at(-1)
+    if (last === undefined) break
+    before = without(before, last)
+    after = without(after, last)
+  }
+  return { ...entry, before, after }
+}
+
+function without(fields: AuditEntry['before'], name: string): AuditEntry['before'] {
+  return fields && Object.fromEntries(Object.entries(fields).filter(([each]) => each !== name))
 }
 
 function textOf(value: unknown): string {

@@ -26,8 +26,10 @@ export interface LiveMarks {
   readonly queues: string
   readonly crons: string
   readonly alerts: string
-  /** The id of the last entry of the audit log. */
+  /** The id of the last entry about settings in the audit log. */
   readonly audit: string
+  /** Changes with each entry about jobs, alerts, bulks and runs, and with what is counted into any. */
+  readonly deeds: string
 }
 
 export interface AskedTeam {

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../domain/access/audit-record.ts'
 import type { AlertFilter } from '../../ports/alerts.ts'
-import { AUDIT_ARGS, audited } from '../audit-log/audit-entry.ts'
+import { AUDIT_ARGS, audited, DONE } from '../audit-log/audit-entry.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
@@ -8,7 +8,7 @@ import { isWanted } from './alert-filter.ts'
 import { newestIds, readAlerts } from './alert-reads.ts'
 
 export const CHANGE_ALERTS = step('change_alerts', import.meta.url, {
-  keys: ['alertRecords', 'alertOrder', 'alertCounts', 'auditLog'],
+  keys: ['alertRecords', 'alertOrder', 'alertCounts', 'auditLog', 'auditCounts'],
   args: ['change', ...AUDIT_ARGS],
   rest: 'ids',
 })
@@ -32,7 +32,7 @@ export async function changeAlerts(
   engine: Engine,
   { keys, team, change, ids, entry }: ChangedAlerts,
 ): Promise<number> {
-  return (await engine.runner.run(
+  const changed = (await engine.runner.run(
     CHANGE_ALERTS.with({
       alertRecords: keys.alertRecords(team),
       alertOrder: keys.alertOrder(team),
@@ -41,6 +41,8 @@ export async function changeAlerts(
       ...audited(engine, keys, { team, entry }),
     }),
   )) as number
+  if (entry !== null && changed > 0) engine.auditLines.note(team, entry, DONE)
+  return changed
 }
 
 /**

@@ -25,5 +25,5 @@ elseif #marked > 0 then
   call('HSET', KEYS.alertRecords, unpack(marked))
 end
 for type, count in pairs(unread) do call('HINCRBY', KEYS.alertCounts, ALERT_COUNTS.unread .. type, -count) end
-if changed > 0 then AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs) end
+if changed > 0 then AuditLog.add(KEYS.auditLog, KEYS.auditCounts, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs) end
 return changed

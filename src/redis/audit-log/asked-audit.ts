@@ -1,57 +1,66 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { AuditEntry, AuditOutcome } from '../../domain/access/audit-record.ts'
-import { ASKED_AUDIT_MS, AUDITED_LOGINS_PER_TEAM_MAX } from '../../domain/limits.ts'
+import { ASKED_AUDIT_MS } from '../../domain/limits.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
-import { AUDIT_ARGS, audited, OUTCOME_CODES } from './audit-entry.ts'
+import {
+  AUDIT_ARGS,
+  audited,
+  type AuditRing,
+  decodeAuditEntry,
+  OUTCOME_CODES,
+  ringKeys,
+  ringOf,
+} from './audit-entry.ts'
 
 export const ASK_AUDIT = step('ask_audit', import.meta.url, {
-  keys: ['auditLog', 'auditAsked'],
+  keys: ['auditLog', 'auditCounts', 'auditAsked'],
   args: ['ticket', 'staleMs', 'page', ...AUDIT_ARGS],
 })
 export const SETTLE_AUDIT = step('settle_audit', import.meta.url, {
-  keys: ['auditLog', 'auditAsked'],
+  keys: ['auditLog', 'auditCounts', 'auditAsked'],
   args: ['ticket', 'outcome', ...AUDIT_ARGS],
 })
 
 /** Of the changes that have not ended, how many one step looks at. */
 const ASKED_PAGE = 100
 
-/**
- * Changes of the team, or its logins and logouts, which whoever has any token can make many of: they have a stream of their
- * own. It is the first letter of a ticket.
- */
-type Lane = 'c' | 's'
+/** The first letter of a ticket. */
+const RING_LETTERS: Readonly<Record<AuditRing, string>> = { settings: 'c', deeds: 'd', sessions: 's' }
+const RINGS = Object.keys(RING_LETTERS) as readonly AuditRing[]
 
 /** @returns the ticket to settle it with */
 export async function askAudit(engine: Engine, team: string, entry: AuditEntry): Promise<string> {
-  const lane = entry.resource.kind === 'session' ? 's' : 'c'
-  const ticket = lane + randomBytes(9).toString('base64url')
-  await sendAsk(engine, team, { lane, ticket, entry })
+  const ring = ringOf(entry)
+  const ticket = RING_LETTERS[ring] + randomBytes(9).toString('base64url')
+  await sendAsk(engine, team, { ring, ticket, entry })
   return ticket
 }
 
 /** Makes entries of what was asked for too long ago. */
 export async function closeStaleAudits(engine: Engine, team: string): Promise<void> {
-  await Promise.all(
-    (['c', 's'] as const).map((lane) => sendAsk(engine, team, { lane, ticket: '', entry: null })),
-  )
+  await Promise.all(RINGS.map((ring) => sendAsk(engine, team, { ring, ticket: '', entry: null })))
 }
 
 async function sendAsk(
   engine: Engine,
   team: string,
-  change: { readonly lane: Lane; readonly ticket: string; readonly entry: AuditEntry | null },
+  change: { readonly ring: AuditRing; readonly ticket: string; readonly entry: AuditEntry | null },
 ): Promise<void> {
-  const { lane, ticket, entry } = change
-  await engine.runner.run(
+  const { ring, ticket, entry } = change
+  const closed = (await engine.runner.run(
     ASK_AUDIT.with({
-      ...auditedIn(engine, team, { lane, entry }),
+      ...auditedIn(engine, team, { ring, entry }),
       ...{ ticket, staleMs: ASKED_AUDIT_MS, page: ASKED_PAGE },
     }),
-  )
+  )) as string[]
+  // Whoever asked for them died before they could say how they ended.
+  for (const text of closed) {
+    const record = decodeAuditEntry('', { lane: 0, text: `${OUTCOME_CODES.unknown}${text}`, counted: null })
+    if (record !== null) engine.auditLines.note(team, record, record)
+  }
 }
 
 export async function settleAudit(
@@ -59,10 +68,12 @@ export async function settleAudit(
   team: string,
   { ticket, end }: { ticket: string; end: { entry: AuditEntry; outcome: AuditOutcome } | null },
 ): Promise<void> {
-  const lane = ticket.startsWith('s') ? 's' : 'c'
+  const ring = RINGS.find((each) => ticket.startsWith(RING_LETTERS[each])) ?? 'settings'
+  // Not only once Redis has it: a line must not be missing because Redis is away.
+  if (end !== null) engine.auditLines.note(team, end.entry, { outcome: end.outcome })
   await engine.runner.run(
     SETTLE_AUDIT.with({
-      ...{ ...auditedIn(engine, team, { lane, entry: end?.entry ?? null }), ticket },
+      ...{ ...auditedIn(engine, team, { ring, entry: end?.entry ?? null }), ticket },
       outcome: OUTCOME_CODES[end?.outcome ?? 'done'],
     }),
   )
@@ -71,13 +82,15 @@ export async function settleAudit(
 function auditedIn(
   engine: Engine,
   team: string,
-  { lane, entry }: { readonly lane: Lane; readonly entry: AuditEntry | null },
+  { ring, entry }: { readonly ring: AuditRing; readonly entry: AuditEntry | null },
 ) {
   const keys = auditHomeOf(engine, team)
-  const change = { ...audited(engine, keys, { team, entry }), auditAsked: keys.auditAsked(team) }
-  if (lane === 'c') return change
-  const [auditLog, auditAsked] = [keys.sessionLog(team), keys.sessionAsked(team)]
-  return { ...change, auditLog, auditAsked, auditMax: AUDITED_LOGINS_PER_TEAM_MAX }
+  const asked = { settings: keys.auditAsked, deeds: keys.deedAsked, sessions: keys.sessionAsked }
+  return {
+    ...audited(engine, keys, { team, entry }),
+    ...ringKeys(engine, keys, ring, team),
+    auditAsked: asked[ring](team),
+  }
 }
 
 /** Where the changes of a team outside of Redis are noted, and its logins. */

@@ -1,14 +1,27 @@
-import type { AuditEntry, AuditOutcome, AuditRecord } from '../../domain/access/audit-record.ts'
+import { createHash } from 'node:crypto'
 import {
+  type AuditEntry,
+  type AuditOutcome,
+  type AuditRecord,
+  likenessOf,
+} from '../../domain/access/audit-record.ts'
+import { boundedEntry } from '../../domain/access/audited-fields.ts'
+import {
+  AUDIT_ENTRIES_PER_SHARD_MAX,
   AUDIT_ENTRIES_PER_SHARD_MIN,
   AUDIT_ENTRIES_PER_TEAM_MAX,
   AUDIT_RETENTION_DAYS,
+  AUDITED_LOGINS_PER_TEAM_MAX,
+  AUDITED_SETTINGS_PER_TEAM_MAX,
 } from '../../domain/limits.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 
-/** What a step needs to write the audit log beside its own change: the key `auditLog` and these arguments. */
+/** What a step needs to write the audit log beside its own change: the keys `auditLog` and `auditCounts`, and these arguments. */
 export const AUDIT_ARGS = ['auditEntry', 'auditMax', 'auditMs'] as const
+
+/** How a change ended that one step makes. */
+export const DONE = Object.freeze({ outcome: 'done' as const })
 
 /** The first character of an entry; see audit_log.lua. */
 export const OUTCOME_CODES: Readonly<Record<AuditOutcome, string>> = {
@@ -18,18 +31,48 @@ export const OUTCOME_CODES: Readonly<Record<AuditOutcome, string>> = {
 }
 const OUTCOMES = new Map(Object.entries(OUTCOME_CODES).map(([name, code]) => [code, name as AuditOutcome]))
 
+/** 72 bits; audit_log.lua knows both lengths. */
+const HASH_CHARACTERS = 12
+const ID_DIGITS = 16
 const DAY_MS = 86_400_000
 export const AUDIT_RETENTION_MS = AUDIT_RETENTION_DAYS * DAY_MS
 
-/** The key and arguments of AUDIT_ARGS. @param change.entry null = nobody asked for the change */
+/** A log of a team: neither can push out what another has. */
+export type AuditRing = 'settings' | 'deeds' | 'sessions'
+
+/** Of which a token that may only operate can make thousands a minute. */
+const DEED_KINDS: ReadonlySet<string> = new Set([
+  'job',
+  'alert',
+  'bulk',
+] satisfies AuditEntry['resource']['kind'][])
+const DEED_ACTIONS: ReadonlySet<string> = new Set(['run', 'test'] satisfies AuditEntry['action'][])
+
+export function ringOf({ resource, action }: Pick<AuditEntry, 'resource' | 'action'>): AuditRing {
+  if (resource.kind === 'session') return 'sessions'
+  return DEED_KINDS.has(resource.kind) || DEED_ACTIONS.has(action) ? 'deeds' : 'settings'
+}
+
+/** The keys of a ring, and how many entries it keeps. */
+export function ringKeys(engine: Pick<Engine, 'shards'>, keys: ShardKeys, ring: AuditRing, team: string) {
+  if (ring === 'deeds') {
+    const part = Math.ceil(AUDIT_ENTRIES_PER_TEAM_MAX / engine.shards.length)
+    const auditMax = Math.min(Math.max(AUDIT_ENTRIES_PER_SHARD_MIN, part), AUDIT_ENTRIES_PER_SHARD_MAX)
+    return { auditLog: keys.deedLog(team), auditCounts: keys.deedCounts(team), auditMax }
+  }
+  if (ring === 'sessions') {
+    const auditMax = AUDITED_LOGINS_PER_TEAM_MAX
+    return { auditLog: keys.sessionLog(team), auditCounts: keys.sessionCounts(team), auditMax }
+  }
+  const auditMax = AUDITED_SETTINGS_PER_TEAM_MAX
+  return { auditLog: keys.auditLog(team), auditCounts: keys.auditCounts(team), auditMax }
+}
+
+/** The keys and arguments of AUDIT_ARGS. @param change.entry null = nobody asked for the change */
 export function audited(engine: Engine, keys: ShardKeys, { team, entry }: AuditedChange) {
   return {
-    auditLog: keys.auditLog(team),
+    ...ringKeys(engine, keys, entry === null ? 'deeds' : ringOf(entry), team),
     auditEntry: entry === null ? '' : encodeAuditEntry(entry),
-    auditMax: Math.max(
-      AUDIT_ENTRIES_PER_SHARD_MIN,
-      Math.ceil(AUDIT_ENTRIES_PER_TEAM_MAX / engine.shards.length),
-    ),
     auditMs: AUDIT_RETENTION_MS,
   }
 }
@@ -50,14 +93,33 @@ type Encoded = [
   name: string | null,
   before: AuditEntry['before'],
   after: AuditEntry['after'],
+  /** See `marksOf`; absent in an entry of a version before. */
+  marks?: string,
 ]
 
-function encodeAuditEntry({ actor, action, resource, before, after }: AuditEntry): string {
+function encodeAuditEntry(entry: AuditEntry): string {
+  const { actor, action, resource, before, after } = boundedEntry(entry)
   const encoded: Encoded = [
     ...([actor.kind, actor.name, actor.via, actor.address, action] as const),
     ...([resource.kind, resource.id, resource.name, before, after] as const),
+    marksOf(entry),
   ]
   return JSON.stringify(encoded)
+}
+
+/**
+ * By which audit_log.lua finds an entry that is alike, of fixed length: the id of the resource where like changes differ in
+ * it; a hash of what they share; a hash of what the entry is about where the order of such entries matters.
+ */
+function marksOf(entry: AuditEntry): string {
+  const { kind, id, name } = entry.resource
+  const one = DEED_KINDS.has(kind) && typeof id === 'number' ? String(id).padStart(ID_DIGITS, '0') : ''
+  const about = ringOf(entry) === 'settings' ? hashOf([kind, id, name]) : ''
+  return `~${one.padStart(ID_DIGITS, '-')}${hashOf(likenessOf(entry))}${about.padStart(HASH_CHARACTERS, '-')}`
+}
+
+function hashOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, HASH_CHARACTERS)
 }
 
 /**
@@ -65,8 +127,12 @@ function encodeAuditEntry({ actor, action, resource, before, after }: AuditEntry
  * the array above. null when it is damaged.
  * @param id `<ms>-<number>`
  * @param lane number of the stream, which makes the id unique within a team
+ * @param counted what the hash beside the stream has of the entry; null = nothing
  */
-export function decodeAuditEntry(id: string, lane: number, text: string): AuditRecord | null {
+export function decodeAuditEntry(
+  id: string,
+  { lane, text, counted }: { readonly lane: number; readonly text: string; readonly counted: string | null },
+): AuditRecord | null {
   const [, code = '', askedAt, json] = /^([dru])(\d{13})?(\[.*\])$/s.exec(text) ?? []
   const outcome = OUTCOMES.get(code)
   if (outcome === undefined || json === undefined) return null
@@ -74,9 +140,14 @@ export function decodeAuditEntry(id: string, lane: number, text: string): AuditR
     const [actorKind, actor, via, address, action, kind, resourceId, name, before, after] = JSON.parse(
       json,
     ) as Encoded
+    const atMs = Number(askedAt ?? id.slice(0, id.indexOf('-')))
+    const [, count, lastAt, ids = ''] = /^(\d+) (\d+) (.*)$/.exec(counted ?? '') ?? []
     return {
       id: `${id}-${lane}`,
-      atMs: Number(askedAt ?? id.slice(0, id.indexOf('-'))),
+      atMs,
+      count: Number(count ?? 1),
+      lastAtMs: Math.max(atMs, Number(lastAt ?? 0)),
+      ids: ids === '' ? [] : ids.split(',').map(Number),
       outcome,
       actor: { kind: actorKind, name: actor, via, address },
       action,

@@ -16,14 +16,16 @@ interface Place {
   readonly lane: number
 }
 
-/** A stream of a team: that of a shard, numbered as it, or the one of logins and logouts, numbered behind all shards. */
+/** A stream of a team with what was counted into its entries. */
 interface Lane {
   readonly lane: number
   readonly key: string
+  readonly counts: string
 }
 
 interface Found extends Place {
   readonly text: string
+  readonly counted: string | null
 }
 
 /** Throws StoreUnavailableError. */
@@ -57,8 +59,8 @@ async function listAudit(
       }
       examined += 1
       below = entry
-      const record = decodeAuditEntry(`${entry.ms}-${entry.number}`, entry.lane, entry.text)
-      if (record === null || record.atMs < oldestMs || !isWanted(record, filter)) continue
+      const record = decodeAuditEntry(`${entry.ms}-${entry.number}`, entry)
+      if (record === null || record.lastAtMs < oldestMs || !isWanted(record, filter)) continue
       records.push(record)
       if (query.isEnough?.(records) === true) {
         return { records, nextCursor: formatCursor(scope, placeText(below)) }
@@ -86,17 +88,29 @@ async function newestBelow(
   return { entries, isEnd: horizon === undefined }
 }
 
+/**
+ * Numbered for good, as cursors and ids have the numbers: that of settings in each shard, as a version before wrote all
+ * changes there; that of logins and logouts; that of deeds in each shard.
+ */
 function lanesOf(engine: Engine, team: string): Lane[] {
-  const shards = engine.shards.map((keys) => ({ lane: keys.shard, key: keys.auditLog(team) }))
-  return [...shards, { lane: shards.length, key: auditHomeOf(engine, team).sessionLog(team) }]
+  const { shards } = engine
+  const home = auditHomeOf(engine, team)
+  return [
+    ...shards.map((keys) => ({ key: keys.auditLog(team), counts: keys.auditCounts(team) })),
+    { key: home.sessionLog(team), counts: home.sessionCounts(team) },
+    ...shards.map((keys) => ({ key: keys.deedLog(team), counts: keys.deedCounts(team) })),
+  ].map((lane, number) => ({ ...lane, lane: number }))
 }
 
-async function readLane(engine: Engine, { lane, key }: Lane, below: Place | null): Promise<Found[]> {
+async function readLane(engine: Engine, { lane, key, counts }: Lane, below: Place | null): Promise<Found[]> {
   const from = below === null ? '+' : `${lane < below.lane ? '' : '('}${below.ms}-${below.number}`
   const found = await engine.runner.read((redis) => redis.xrevrange(key, from, '-', 'COUNT', READ_TOGETHER))
-  return found.map(([id, [, text = '']]) => {
+  if (found.length === 0) return []
+  // After the entries: a count that rises in between is seen.
+  const counted = await engine.runner.read((redis) => redis.hmget(counts, ...found.map(([id]) => id)))
+  return found.map(([id, [, text = '']], i) => {
     const [ms, number] = id.split('-').map(Number)
-    return { ms: ms ?? 0, number: number ?? 0, lane, text }
+    return { ms: ms ?? 0, number: number ?? 0, lane, text, counted: counted[i] ?? null }
   })
 }
 
@@ -110,8 +124,10 @@ function isWanted(record: AuditRecord, filter: AuditFilter): boolean {
     (actor === null || record.actor.name === actor) &&
     (action === null || record.action === action) &&
     (resourceKind === null || record.resource.kind === resourceKind) &&
-    (resource === null || String(record.resource.id) === resource || record.resource.name === resource) &&
-    (afterMs === null || record.atMs >= afterMs) &&
+    (resource === null ||
+      record.resource.name === resource ||
+      [record.resource.id, ...record.ids].some((id) => String(id) === resource)) &&
+    (afterMs === null || record.lastAtMs >= afterMs) &&
     (beforeMs === null || record.atMs < beforeMs)
   )
 }

@@ -1,19 +1,138 @@
--- Shared by the steps that write the audit log. Declares `AuditLog`. The stream `auditLog` of a team holds who changed what
--- in this shard, `sessionLog` who logged in and out, by the time of Redis: '<outcome><JSON array>' in the field `e`;
--- src/redis/audit-log/audit-entry.ts describes the array. Outcome: d done · r refused · u unknown.
+-- Shared by the steps that write the audit log. Declares `AuditLog`. A log of a team is a stream of entries by the time of
+-- Redis, '<outcome><JSON array>' in the field `e`, and a hash of what was counted into them: '<count> <last ms> <ids>' by
+-- the id of the entry, and under `n` how often that happened. src/redis/audit-log/audit-entry.ts describes the array, whose
+-- last element says what an entry is like. Outcome: d done · r refused · u unknown.
 
 local AuditLog = {}
+-- A like change within this time is counted into the entry of the first.
+local TOGETHER_MS = 60000
+-- Entries among which that one is looked for, and ids that it keeps.
+local LOOKED_BACK, IDS_MAX = 32, 50
+-- Entries past their time that one step removes, and entries that are read together.
+local REMOVED_MAX, PAGE = 100, 500
+-- What a log that is full keeps of its entries, so that room is not made with each of them.
+local KEPT_PART = 0.9
+
+-- What the entry is like, what it is about, if the order of such entries matters, and the id of its resource: the end of an
+-- entry, '~<16 digits><12 characters><12 characters>"]'. An entry of a version before has none.
+local function marks_of(text)
+  if string.sub(text, -43, -43) ~= '~' or string.sub(text, -2) ~= '"]' then return nil end
+  return string.sub(text, -26, -15), string.sub(text, -14, -3), string.sub(text, -42, -27)
+end
+local ABOUT_NOTHING, NO_ID = '------------', '----------------'
+
+-- Kind and name, as they begin the array.
+local function actor_of(text)
+  return string.match(text, '^%l%d*%[("[^"]*","[^"]*")') or ''
+end
+
+local function ms_of(id)
+  return tonumber(string.match(id, '^%d+'))
+end
+
+local function remove(log, counted, ids)
+  for from = 1, #ids, PAGE do
+    local last = math.min(from + PAGE - 1, #ids)
+    redis.call('XDEL', log, unpack(ids, from, last))
+    redis.call('HDEL', counted, unpack(ids, from, last))
+  end
+end
+
+-- How many entries the actor with the most may keep, so that all together keep `goal`: whoever has fewer loses none.
+local function share_of(goal, sizes)
+  table.sort(sizes)
+  for i, size in ipairs(sizes) do
+    local share = math.max(1, math.floor(goal / (#sizes - i + 1)))
+    if size > share then return share end
+    goal = goal - size
+  end
+  return math.huge
+end
+
+-- Removes the oldest entries of those that have the most, and the counts of entries that a version before has removed.
+local function make_room(log, counted, most)
+  local ids, actors, kept, sizes = {}, {}, {}, {}
+  local page = redis.call('XRANGE', log, '-', '+', 'COUNT', PAGE)
+  while #page > 0 do
+    for _, one in ipairs(page) do
+      local actor = actor_of(one[2][2])
+      ids[#ids + 1], actors[#ids + 1] = one[1], actor
+      kept[actor] = (kept[actor] or 0) + 1
+    end
+    page = redis.call('XRANGE', log, '(' .. page[#page][1], '+', 'COUNT', PAGE)
+  end
+  local goal = #ids > most and math.floor(most * KEPT_PART) or #ids
+  for _, size in pairs(kept) do sizes[#sizes + 1] = size end
+  local share = share_of(goal, sizes)
+  local gone, left, alive = {}, 0, { n = true }
+  kept = {}
+  for i = #ids, 1, -1 do
+    local mine = kept[actors[i]] or 0
+    if mine < share and left < goal then
+      kept[actors[i]], left = mine + 1, left + 1
+      alive[ids[i]] = true
+    else
+      gone[#gone + 1] = ids[i]
+    end
+  end
+  remove(log, counted, gone)
+  if redis.call('HLEN', counted) <= left + 1 then return end
+  local orphans = {}
+  for _, id in ipairs(redis.call('HKEYS', counted)) do
+    if not alive[id] then orphans[#orphans + 1] = id end
+  end
+  remove(log, counted, orphans)
+end
+
+-- Counts the change into the entry.
+local function count_into(entry, counted, subject, now)
+  local known = redis.call('HGET', counted, entry[1])
+  local _, _, first = marks_of(entry[2][2])
+  local many, ids = 1, first ~= NO_ID and first or ''
+  if known then many, ids = string.match(known, '^(%d+) %d+ (.*)$') end
+  if subject ~= NO_ID and tonumber(many) < IDS_MAX then ids = ids .. ',' .. subject end
+  redis.call('HSET', counted, entry[1], string.format('%.0f %.0f %s', many + 1, now, ids))
+  redis.call('HINCRBY', counted, 'n', 1)
+end
+
+-- An entry of this minute that is alike. Of what is about the same thing, the last one decides: the log must not say that
+-- something was paused, and then resumed twice, where it was paused again in between.
+local function like_entry(log, text, now)
+  local like, about = marks_of(text)
+  if not like then return nil end
+  for _, one in ipairs(redis.call('XREVRANGE', log, '+', '-', 'COUNT', LOOKED_BACK)) do
+    local at, other = ms_of(one[1]), one[2][2]
+    if at <= now - TOGETHER_MS or at > now + TOGETHER_MS then return nil end
+    local other_like, other_about = marks_of(other)
+    if other_like == like and string.sub(other, 1, 1) == string.sub(text, 1, 1) then return one end
+    if about ~= ABOUT_NOTHING and other_about == about then return nil end
+  end
+  return nil
+end
 
 -- Call it once, after everything that can refuse the change. entry: '' = nobody asked, as when the engine does it itself.
 -- most: entries that are kept · kept_ms: for how long. Older ones go with the next entry, and the last with the whole key.
-function AuditLog.write(key, entry, most, kept_ms, outcome)
+function AuditLog.add(log, counted, entry, most, kept_ms, outcome)
   if entry == '' then return end
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  -- Ids only rise, whatever the clock does.
-  local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-  local at = math.max(now, last and tonumber(string.match(last[1], '^%d+')) or 0)
-  redis.call('XADD', key, 'MAXLEN', most, string.format('%.0f-*', at), 'e', (outcome or 'd') .. entry)
-  redis.call('XTRIM', key, 'MINID', string.format('%.0f', now - tonumber(kept_ms)))
-  redis.call('PEXPIRE', key, kept_ms)
+  local text = (outcome or 'd') .. entry
+  local like = like_entry(log, text, now)
+  if like then
+    local _, _, subject = marks_of(text)
+    count_into(like, counted, subject, now)
+  else
+    -- Ids only rise, whatever the clock does.
+    local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1]
+    local at = math.max(now, last and ms_of(last[1]) or 0)
+    redis.call('XADD', log, string.format('%.0f-*', at), 'e', text)
+  end
+  local past = string.format('%.0f', now - tonumber(kept_ms) - 1)
+  local old = redis.call('XRANGE', log, '-', past, 'COUNT', REMOVED_MAX)
+  for i, one in ipairs(old) do old[i] = one[1] end
+  remove(log, counted, old)
+  local entries = redis.call('XLEN', log)
+  if entries > tonumber(most) or redis.call('HLEN', counted) > entries + 1 then make_room(log, counted, tonumber(most)) end
+  redis.call('PEXPIRE', log, kept_ms)
+  redis.call('PEXPIRE', counted, kept_ms)
 end

@@ -9,7 +9,8 @@ local text = redis.call('HGET', KEYS.auditAsked, ARGV.ticket)
 if not text then return 0 end
 if ARGV.auditEntry ~= '' then
   local at = string.sub(text, 1, 13)
-  AuditLog.write(KEYS.auditLog, at .. ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs, ARGV.outcome)
+  local entry = at .. ARGV.auditEntry
+  AuditLog.add(KEYS.auditLog, KEYS.auditCounts, entry, ARGV.auditMax, ARGV.auditMs, ARGV.outcome)
 end
 redis.call('HDEL', KEYS.auditAsked, ARGV.ticket)
 return 1

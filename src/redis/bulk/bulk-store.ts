@@ -18,7 +18,7 @@ import {
 } from '../../domain/limits.ts'
 import { StoreUnavailableError } from '../../domain/errors.ts'
 import type { BulkListQuery, BulkStore } from '../../ports/bulk/bulk.ts'
-import { audited } from '../audit-log/audit-entry.ts'
+import { audited, DONE } from '../audit-log/audit-entry.ts'
 import { shardKeys, shardOfQueue, type Engine } from '../client/engine.ts'
 import { type BulkRecord, bulkRecordIn, encodeBulkRecord } from '../layout/bulk-record.ts'
 import { changeBulk, readBulk, readParts, sumOf } from './records/bulk-records.ts'
@@ -93,6 +93,7 @@ async function create(
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const id = nowMs * IDS_PER_MS + Math.floor(random() * IDS_PER_MS)
     const ref = { team, id }
+    const entry = entryOf(ref, record, 'create')
     const answer = await engine.runner.run(
       CREATE_BULK.with({
         ...{
@@ -105,12 +106,15 @@ async function create(
         },
         ...{ dueMs: nowMs, runningMax: BULKS_RUNNING_PER_TEAM_MAX, keptMax: BULKS_PER_TEAM_MAX },
         keepSeconds: BULK_KEEP_SECONDS,
-        ...audited(engine, keys, { team, entry: entryOf(ref, record, 'create') }),
+        ...audited(engine, keys, { team, entry }),
       }),
       RESEND_MS,
     )
     if (answer === 'too_many') return answer
-    if (answer === 'made') return shown(engine, ref, record)
+    if (answer === 'made') {
+      engine.auditLines.note(team, entry, DONE)
+      return shown(engine, ref, record)
+    }
   }
   throw new StoreUnavailableError('No id for the bulk was free')
 }

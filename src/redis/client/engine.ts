@@ -10,6 +10,7 @@ import {
 } from '../../domain/limits.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import { type AuditLines, NO_AUDIT_LINES } from '../../ports/audit-log.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import { createShardKeys, nameField, WAKE_CHANNEL, type ShardKeys } from '../layout/keys.ts'
 import { WokenQueues } from './learnt/woken-queues.ts'
@@ -55,6 +56,8 @@ export interface Engine {
   readonly retention: Retention
   readonly logger: Logger
   readonly metrics: Metrics
+  /** The records of the audit log as lines of the log. */
+  readonly auditLines: AuditLines
 }
 
 export function createEngine(parts: {
@@ -63,6 +66,8 @@ export function createEngine(parts: {
   logger: Logger
   metrics: Metrics
   retention?: Retention
+  /** Where nothing is audited, it is left out. */
+  auditLines?: AuditLines
 }): Engine {
   return {
     runner: parts.runner,
@@ -72,6 +77,7 @@ export function createEngine(parts: {
     logger: parts.logger,
     metrics: parts.metrics,
     retention: parts.retention ?? DEFAULT_RETENTION,
+    auditLines: parts.auditLines ?? NO_AUDIT_LINES,
     shards: Array.from({ length: parts.jobIds.shards }, (_, shard) => createShardKeys(shard)),
   }
 }

@@ -1,6 +1,7 @@
 import { IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX, LEASE_MS, NEAR_DELAY_SECONDS_MAX } from '../../domain/limits.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../domain/jobs/queue-settings.ts'
 import { monthOf } from '../../domain/quotas.ts'
+import type { AuditEntry } from '../../domain/access/audit-record.ts'
 import type { NewJob } from '../../ports/jobs.ts'
 import { audited } from '../audit-log/audit-entry.ts'
 import { minutesAround } from '../execute/finish/batch.ts'
@@ -31,7 +32,7 @@ export const ENQUEUE = step('enqueue', import.meta.url, {
       queueKeys: ['meta', 'ready', 'records', 'payloads', 'inFlight'],
       args: ['field', 'localId', 'teamIndex'],
     },
-    audits: { keys: ['auditLog'], args: ['position', 'entry', 'most', 'keptMs'] },
+    audits: { keys: ['auditLog', 'auditCounts'], args: ['position', 'entry', 'most', 'keptMs'] },
   },
   rest: 'requests',
 })
@@ -278,6 +279,16 @@ function enqueueCall(engine: Engine, keys: ShardKeys, batch: EnqueueBatch): Step
   })
 }
 
+/** What the audit log keeps of a job that somebody made as a duplicate. */
+export function duplicateEntry(
+  { of, actor, changed }: NonNullable<NewJob['duplicate']>,
+  queue: string,
+  newJobId: number,
+): AuditEntry {
+  const after = { job_id: newJobId, ...(changed.length === 0 ? {} : { changed }) }
+  return { actor, action: 'duplicate', resource: { kind: 'job', id: of, name: queue }, before: null, after }
+}
+
 /** Of a job that somebody made as a duplicate; pushes are not audited. */
 function auditOf(
   engine: Engine,
@@ -285,13 +296,12 @@ function auditOf(
   { push: { head, seq }, position }: { readonly push: PendingPush; readonly position: number },
 ) {
   if (head.duplicate === undefined) return []
-  const { of, actor, changed } = head.duplicate
-  const newJobId = engine.jobIds.idOf(keys.shard, seq ?? 0, 1)
-  const resource = { kind: 'job', id: of, name: head.queue } as const
-  const after = { job_id: newJobId, ...(changed.length === 0 ? {} : { changed }) }
-  const entry = { actor, action: 'duplicate', resource, before: null, after } as const
-  const { auditLog, auditEntry, auditMax, auditMs } = audited(engine, keys, { team: head.team, entry })
-  return [{ auditLog, position, entry: auditEntry, most: auditMax, keptMs: auditMs }]
+  const entry = duplicateEntry(head.duplicate, head.queue, engine.jobIds.idOf(keys.shard, seq ?? 0, 1))
+  const { auditLog, auditCounts, auditEntry, auditMax, auditMs } = audited(engine, keys, {
+    team: head.team,
+    entry,
+  })
+  return [{ auditLog, auditCounts, position, entry: auditEntry, most: auditMax, keptMs: auditMs }]
 }
 
 /** Redis's day and the day before, also where our estimate of its time is a minute wrong. */

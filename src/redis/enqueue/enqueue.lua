@@ -290,6 +290,8 @@ if #idem_fields > 0 then
   call('EXPIREAT', today, (math.floor(now / 86400000) + 2) * 86400)
 end
 for _, audit in ipairs(audits) do
-  if is_made[tonumber(audit.position)] then AuditLog.write(audit.auditLog, audit.entry, audit.most, audit.keptMs) end
+  if is_made[tonumber(audit.position)] then
+    AuditLog.add(audit.auditLog, audit.auditCounts, audit.entry, audit.most, audit.keptMs)
+  end
 end
 return table.concat(answer, ' ')

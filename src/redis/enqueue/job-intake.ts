@@ -7,8 +7,9 @@ import {
 } from '../../domain/limits.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { JobIntake, NewJob, PushEnd, PushResult } from '../../ports/jobs.ts'
+import { DONE } from '../audit-log/audit-entry.ts'
 import { createSequence, type Sequence } from './sequence.ts'
-import { enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-batch.ts'
+import { duplicateEntry, enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-batch.ts'
 import { hintWake, shardOfQueue, type Engine } from '../client/engine.ts'
 import { encodeRequest } from '../layout/job-record.ts'
 import { nameField, splitNameField, type ShardKeys } from '../layout/keys.ts'
@@ -305,6 +306,7 @@ class Lane {
       case 'ok':
       case 'again':
       case 'dup':
+        if (outcome.code !== 'dup') this.#noteDuplicate(push, outcome.jobId)
         return push.group.end(push.place, {
           status: outcome.code === 'dup' ? 'repeated' : 'created',
           jobId: outcome.jobId,
@@ -331,6 +333,11 @@ class Lane {
       case 'jobsPerMonth':
         return this.#refuse(push, outcome.code)
     }
+  }
+
+  #noteDuplicate({ head: { team, queue, duplicate } }: Waiting, jobId: number): void {
+    if (duplicate === undefined) return
+    this.#options.engine.auditLines.note(team, duplicateEntry(duplicate, queue, jobId), DONE)
   }
 
   #tryAgain(push: Waiting): void {

@@ -102,7 +102,10 @@ const ALERT_PARTS: ReadonlySet<string> = new Set(['ad', 'ao', 'af', 'an'])
 /** Of the channels of a team. */
 const CHANNEL_PARTS: ReadonlySet<string> = new Set(['nc', 'nl'])
 /** Of the audit log and of rate limits, with which nothing else has to agree. */
-const LONE_PARTS: ReadonlySet<string> = new Set(['au', 'aq', 'sau', 'saq', 'rl'])
+const LONE_PARTS: ReadonlySet<string> = new Set([
+  ...['au', 'auc', 'aq', 'dau', 'dauc', 'daq', 'sau', 'sauc', 'saq'],
+  'rl',
+])
 
 /** Of sessions and of codes that log in, with which nothing else has to agree. */
 const SESSIONS = /^punctual:\{[\w-]{43}\}:(?:session|code)$/

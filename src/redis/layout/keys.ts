@@ -129,12 +129,20 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   alertTotals(team: string): string
   /** The last id, and what is unread. */
   alertCounts(team: string): string
-  /** Who changed what of a team here. */
+  /** Who changed what of a team: its settings, in its home. A version before wrote everything here. */
   auditLog(team: string): string
+  /** What was counted into entries of `auditLog`, by their ids. */
+  auditCounts(team: string): string
+  /** As `auditLog` and `auditCounts`, of deeds on jobs, alerts and bulks here, of which there may be thousands a minute. */
+  deedLog(team: string): string
+  deedCounts(team: string): string
   /** Changes of the team that somebody asked for and that have not ended, in its home. */
   auditAsked(team: string): string
-  /** As `auditLog` and `auditAsked`, of logins and logouts alone, in the team's home. */
+  /** As `auditAsked`, of deeds that go to `deedLog`. */
+  deedAsked(team: string): string
+  /** As `auditLog`, `auditCounts` and `auditAsked`, of logins and logouts alone, in the team's home. */
   sessionLog(team: string): string
+  sessionCounts(team: string): string
   sessionAsked(team: string): string
   /** What a token with a rate limit has taken of it. @param token `team/name` */
   tokenRate(token: string): string
@@ -183,8 +191,13 @@ export function createShardKeys(shard: number): ShardKeys {
     alertTotals: (team) => `${prefix}af:${team}`,
     alertCounts: (team) => `${prefix}an:${team}`,
     auditLog: (team) => `${prefix}au:${team}`,
+    auditCounts: (team) => `${prefix}auc:${team}`,
     auditAsked: (team) => `${prefix}aq:${team}`,
+    deedLog: (team) => `${prefix}dau:${team}`,
+    deedCounts: (team) => `${prefix}dauc:${team}`,
+    deedAsked: (team) => `${prefix}daq:${team}`,
     sessionLog: (team) => `${prefix}sau:${team}`,
+    sessionCounts: (team) => `${prefix}sauc:${team}`,
     sessionAsked: (team) => `${prefix}saq:${team}`,
     tokenRate: (token) => `${prefix}rl:${token}`,
     bulks: (team) => `${prefix}bk:${team}`,

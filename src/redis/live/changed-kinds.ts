@@ -17,13 +17,19 @@ const KINDS_OF: Readonly<Record<AuditedResource['kind'], LiveKind>> = {
   session: 'audit',
 }
 
+/** What a deed may have changed; only that there was one is known. */
+const KINDS_OF_DEEDS: ReadonlySet<LiveKind> = new Set(['jobs', 'crons', 'alerts', 'audit'])
+
 /** What of a team has changed in a shard since these marks were taken. */
 export function changedKinds(before: LiveMarks, { marks, audited }: ShardLook): readonly LiveKind[] {
   if (audited === null) return LIVE_KINDS
+  const isDeed = marks.deeds !== before.deeds
   return LIVE_KINDS.filter((kind) =>
-    kind === 'audit'
-      ? marks.audit !== before.audit
-      : audited.some((one) => KINDS_OF[one] === kind) ||
-        (kind !== 'settings' && marks[kind] !== before[kind]),
+    isDeed && KINDS_OF_DEEDS.has(kind)
+      ? true
+      : kind === 'audit'
+        ? marks.audit !== before.audit
+        : audited.some((one) => KINDS_OF[one] === kind) ||
+          (kind !== 'settings' && marks[kind] !== before[kind]),
   )
 }

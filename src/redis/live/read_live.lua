@@ -2,7 +2,8 @@
 -- read_live: says what teams hold in a shard and what of it has changed, for the pages of theirs that are open. Nothing in
 -- here grows with what a team has: the queues of the ring and the entries of the audit log are cut off.
 -- Answer {for each team {pending, in flight, what else of its usage moves, queues, crons, {fields and values of its alert
---       counts…}, {id, entry of each new one in the audit log, newest first…}, {queues of the ring…}}…}
+--       counts…}, {id, entry of each new one about settings in the audit log, newest first…}, {queues of the ring…}, a text
+--       that changes with every other entry}…}
 local call = redis.call
 
 -- The newest entry alone says where the log ends.
@@ -17,6 +18,13 @@ local function new_entries(row)
   return entries
 end
 
+-- What the log of deeds ends with, and how often something was counted into an entry.
+local function deeds(row)
+  local newest = call('XREVRANGE', row.deedLog, '+', '-', 'COUNT', 1)[1]
+  local counted = (call('HGET', row.auditCounts, 'n') or '') .. ' ' .. (call('HGET', row.deedCounts, 'n') or '')
+  return (newest and newest[1] or '') .. ' ' .. counted
+end
+
 local teams = ROWS.teams
 local answer = {}
 for i, row in ipairs(teams) do
@@ -26,7 +34,7 @@ for i, row in ipairs(teams) do
   answer[i] = {
     usage[1], usage[2], table.concat(usage, ' '), call('ZCARD', row.teamQueues), call('ZCARD', row.teamCrons),
     call('HGETALL', row.alertCounts), new_entries(row),
-    call('ZRANGE', KEYS.ring, row.from, row.to, 'BYSCORE', 'LIMIT', 0, ARGV.queuesMax),
+    call('ZRANGE', KEYS.ring, row.from, row.to, 'BYSCORE', 'LIMIT', 0, ARGV.queuesMax), deeds(row),
   }
 end
 return answer

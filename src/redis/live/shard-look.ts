@@ -13,7 +13,7 @@ export const READ_LIVE = step('read_live', import.meta.url, {
   args: ['entriesMax', 'queuesMax'],
   rows: {
     teams: {
-      keys: ['alertCounts', 'auditLog', 'teamQueues', 'teamCrons'],
+      keys: ['alertCounts', 'auditLog', 'auditCounts', 'deedLog', 'deedCounts', 'teamQueues', 'teamCrons'],
       args: ['team', 'seen', 'from', 'to'],
     },
   },
@@ -41,7 +41,7 @@ export interface ShardLook {
 
 type Row = [
   ...[pending: string, inFlight: string, usage: string, queues: number, crons: number],
-  ...[alerts: string[], entries: string[], ring: string[]],
+  ...[alerts: string[], entries: string[], ring: string[], deeds: string],
 ]
 
 /** @param asked with the last entry seen of the audit log; '' = none yet */
@@ -59,6 +59,8 @@ export async function lookAtShard(
       teams: asked.map(({ team, seen }, at) => ({
         ...{ team, seen, from: bands[at]?.[0] ?? '', to: bands[at]?.[1] ?? '' },
         ...{ alertCounts: keys.alertCounts(team), auditLog: keys.auditLog(team) },
+        ...{ auditCounts: keys.auditCounts(team), deedLog: keys.deedLog(team) },
+        deedCounts: keys.deedCounts(team),
         ...{ teamQueues: keys.teamQueues(team), teamCrons: keys.teamCrons(team) },
       })),
     }),
@@ -69,7 +71,7 @@ export async function lookAtShard(
 }
 
 function shardLookOf(row: Row, seen: string, oldestReadyMs: number | null): ShardLook {
-  const [pending, inFlight, usage, queues, crons, alerts, entries] = row
+  const [pending, inFlight, usage, queues, crons, alerts, entries, , deeds] = row
   const audited = auditedIn(entries)
   return {
     pending: Number(pending),
@@ -82,6 +84,7 @@ function shardLookOf(row: Row, seen: string, oldestReadyMs: number | null): Shar
       crons: String(crons),
       alerts: alerts.join(' '),
       audit: entries[0] ?? (seen === '' ? NO_ENTRY : seen),
+      deeds,
     },
     audited: seen === '' ? [] : audited,
   }
@@ -99,7 +102,11 @@ function auditedIn(entries: readonly string[]): ShardLook['audited'] {
   if (entries.length >= NEW_ENTRIES_MAX * 2) return null
   const kinds: Array<AuditedResource['kind']> = []
   for (let at = 0; at < entries.length; at += 2) {
-    const record = decodeAuditEntry(entries[at] ?? '', 0, entries[at + 1] ?? '')
+    const record = decodeAuditEntry(entries[at] ?? '', {
+      lane: 0,
+      text: entries[at + 1] ?? '',
+      counted: null,
+    })
     if (record === null) return null
     kinds.push(record.resource.kind)
   }

@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/access/audit-record.ts'
 import { LEASE_MS, STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import type { JobStore } from '../../ports/jobs.ts'
-import { AUDIT_ARGS, audited } from '../audit-log/audit-entry.ts'
+import { AUDIT_ARGS, audited, DONE } from '../audit-log/audit-entry.ts'
 import { readChain } from '../chains/chain-reader.ts'
 import type { KnownQueue } from '../chains/known-queue.ts'
 import { hintWake, type Engine } from '../client/engine.ts'
@@ -10,7 +10,7 @@ import { step } from '../client/step.ts'
 export const FIRE = step('fire', import.meta.url, {
   keys: [
     ...(['clock', 'executors', 'nearSet', 'minutes', 'ring', 'teams'] as const),
-    ...(['teamUsage', 'auditLog'] as const),
+    ...(['teamUsage', 'auditLog', 'auditCounts'] as const),
   ],
   queueKeys: ['meta', 'ready', 'records', 'inFlight'],
   args: ['leaseMs', 'localId', 'jobId', 'asked', ...AUDIT_ARGS],
@@ -38,6 +38,7 @@ export async function fireJob(
     ...audited(engine, keys, { team: queue.team, entry }),
   })
   const [answer, woken] = (await runner.run(call, RESEND_MS)) as [FireAnswer, number]
+  if (answer === 'fired') engine.auditLines.note(queue.team, entry, DONE)
   if (woken > 0) hintWake(engine, keys.shard)
   if (answer === 'due' || answer === 'in_flight' || answer === 'damaged') return { status: answer }
   const rootId = jobIds.rootOf(jobId)

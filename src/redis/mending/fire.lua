@@ -22,6 +22,6 @@ use_ring(KEYS.ring, KEYS.teams)
 local answer, woken = OpenJob.fire(queue, { id = ARGV.jobId }, now, tonumber(ARGV.asked))
 if answer == 'fired' then
   Usage.write(KEYS.teamUsage)
-  AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
+  AuditLog.add(KEYS.auditLog, KEYS.auditCounts, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
 end
 return { answer, woken }

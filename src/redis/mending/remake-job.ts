@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import type { Actor } from '../../domain/access/audit-record.ts'
+import type { Actor, AuditEntry } from '../../domain/access/audit-record.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { JobRequest } from '../../domain/jobs/job.ts'
 import { LEASE_MS, STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import { monthOf } from '../../domain/quotas.ts'
 import type { RemadeJob } from '../../ports/jobs.ts'
 import type { MetQuota } from '../../ports/quotas.ts'
-import { AUDIT_ARGS, audited } from '../audit-log/audit-entry.ts'
+import { AUDIT_ARGS, audited, DONE } from '../audit-log/audit-entry.ts'
 import type { KnownQueue } from '../chains/known-queue.ts'
 import { hintWake, type Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
@@ -27,7 +27,7 @@ const REMAKE_ARGS = [
 const QUEUE_KEYS = ['meta', 'ready', 'records', 'inFlight', 'payloads', 'summaries'] as const
 const KEYS = [
   ...(['clock', 'executors', 'ring', 'teams', 'settingsUses'] as const),
-  ...(['jobIndex', 'teamUsage', 'auditLog'] as const),
+  ...(['jobIndex', 'teamUsage', 'auditLog', 'auditCounts'] as const),
 ] as const
 
 export const REPLAY = step('replay', import.meta.url, {
@@ -101,6 +101,7 @@ export function createRemake(engine: Engine, quotas: QuotaKeeper | null): Remake
       if (status === 'foreign_block') sequence.dropBlocks()
       if (status === 'foreign_block' || status === 'not_dead' || status === 'changed') continue
       if (status === 'ok' || status === 'again') {
+        engine.auditLines.note(queue.team, entryOf(queue, asked, newJobId), DONE)
         if (woken > 0) hintWake(engine, queue.keys.shard)
         const queueId = queueIdOf(queue.localId, queue.keys.shard, engine.shards.length)
         return { status: 'made', jobId: newJobId, queueId, scheduledAtMs: Number(due) }
@@ -168,7 +169,7 @@ async function send(
   return { reply: (await engine.runner.run(sent, RESEND_MS)) as Reply, newJobId }
 }
 
-function entryOf(queue: KnownQueue, { jobId, actor, action, changed }: Asked, newJobId: number) {
+function entryOf(queue: KnownQueue, { jobId, actor, action, changed }: Asked, newJobId: number): AuditEntry {
   const resource = { kind: 'job', id: jobId, name: queue.name } as const
   const after = { job_id: newJobId, ...(changed.length === 0 ? {} : { changed }) }
   return { actor, action, resource, before: null, after }

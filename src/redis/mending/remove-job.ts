@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/access/audit-record.ts'
 import { LEASE_MS } from '../../domain/limits.ts'
 import type { JobStore } from '../../ports/jobs.ts'
-import { AUDIT_ARGS, audited } from '../audit-log/audit-entry.ts'
+import { AUDIT_ARGS, audited, DONE } from '../audit-log/audit-entry.ts'
 import { readChain } from '../chains/chain-reader.ts'
 import type { KnownQueue } from '../chains/known-queue.ts'
 import type { Engine } from '../client/engine.ts'
@@ -11,7 +11,16 @@ import { indexPlace } from '../layout/keys.ts'
 export const REMOVE_JOB = step('remove_job', import.meta.url, {
   keys: [
     ...(['clock', 'executors', 'nearSet', 'minutes', 'settings', 'settingsUses', 'jobIndex'] as const),
-    ...(['teamUsage', 'shardUsage', 'suspects', 'ring', 'teams', 'oldestCalls', 'auditLog'] as const),
+    ...([
+      'teamUsage',
+      'shardUsage',
+      'suspects',
+      'ring',
+      'teams',
+      'oldestCalls',
+      'auditLog',
+      'auditCounts',
+    ] as const),
     'sealedHistories',
   ],
   queueKeys: [
@@ -44,7 +53,10 @@ export async function removeJob(
     }),
   )
   if (answer === 'in_flight') return { status: answer }
-  if (answer !== 'not_pending') return { status: 'removed' }
+  if (answer !== 'not_pending') {
+    engine.auditLines.note(queue.team, entry, DONE)
+    return { status: 'removed' }
+  }
   const chain = await readChain(engine, queue, rootId)
   if (chain === null || jobIds.attemptOf(jobId) > chain.attempts.length) return { status: 'not_found' }
   if (chain.open === null) return { status: 'ended' }

@@ -36,5 +36,5 @@ if answer == 'not_pending' and ARGV.mayPurge == '1' then
 end
 if answer == 'in_flight' or answer == 'not_pending' then return answer end
 Usage.write(KEYS.teamUsage)
-AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
+AuditLog.add(KEYS.auditLog, KEYS.auditCounts, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
 return answer

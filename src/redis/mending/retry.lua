@@ -29,6 +29,6 @@ local answer, due, woken = Remake.retry(queue, {
 if answer == 'ok' then
   Usage.write(KEYS.teamUsage)
   Quota.write(KEYS.teamUsage)
-  AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
+  AuditLog.add(KEYS.auditLog, KEYS.auditCounts, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
 end
 return due and { answer, due, woken } or { answer }

@@ -8,6 +8,7 @@ import { asStoreFault } from '../../redis/client/faults.ts'
 import { guardConnection } from '../../redis/client/guard/guarded-connection.ts'
 import { loadScripts } from '../../redis/steps.ts'
 import { createStepRunner } from '../../redis/client/step-runner.ts'
+import { createAuditLines } from '../../telemetry/audit-lines.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { subscribeToWakeHints } from '../../redis/client/wake-hints.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
@@ -74,6 +75,8 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
     const guarded = role.isGuarded === true ? guardConnection(plain, { clock: systemClock, logger }) : null
     const connection = guarded?.connection ?? plain
     const runner = createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics })
+    const auditLines = createAuditLines({ clock: systemClock, logger })
+    role.lifecycle.onStop(`${name} audit lines`, () => auditLines.stop())
     role.lifecycle.onStop(`${name} connection`, () => {
       guarded?.stop()
       plain.disconnect()
@@ -87,6 +90,7 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
         logger,
         metrics,
         retention: { ...DEFAULT_RETENTION, historyBytes },
+        auditLines,
       }),
     }
   } catch (error) {

@@ -42,8 +42,11 @@ const GIVEN_KEYS: Readonly<Record<string, string>> = {
   alertOrder: 'ao',
   alertTotals: 'af',
   alertCounts: 'an',
-  auditAsked: 'aq or saq',
-  auditLog: 'au or sau',
+  auditAsked: 'aq or daq or saq',
+  auditCounts: 'auc or dauc or sauc',
+  auditLog: 'au or dau or sau',
+  deedCounts: 'dauc',
+  deedLog: 'dau',
   teamQueues: 'qn',
 }
 

@@ -70,7 +70,7 @@ describe.each([
     await told.clear()
     assert.deepEqual(await inspect(told.world.engine), [])
     const kept =
-      /^punctual:(meta|namespaces|own-addresses|revoked|secrets|teams|tokens|windows|\{h\d+-\w+\}:(clk|seq|qseq|tok|term|use|tu|mark|tn|teams|q:1099\d+|idem:\d+|a[dofnu]:\w+|np|gc|fq|sl))$/
+      /^punctual:(meta|namespaces|own-addresses|revoked|secrets|teams|tokens|windows|\{h\d+-\w+\}:(clk|seq|qseq|tok|term|use|tu|mark|tn|teams|q:1099\d+|idem:\d+|a[dofn]:\w+|d?auc?:\w+|np|gc|fq|sl))$/
     const left = await redis.client.keys('*')
     assert.deepEqual(
       left.filter((key) => !kept.test(key)),

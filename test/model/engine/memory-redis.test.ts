@@ -62,9 +62,7 @@ async function dump(client: Redis): Promise<Record<string, unknown>> {
     else if (kind === 'set') all[key] = (await client.smembers(key)).toSorted((a, b) => (a < b ? -1 : 1))
     else if (kind === 'string') all[key] = await client.get(key)
     else if (kind === 'stream') {
-      all[key] = (await client.xrange(key, '-', '+')).map(
-        ([id, [, text]]) => `${Number.parseInt(id)} ${text}`,
-      )
+      all[key] = (await client.xrange(key, '-', '+')).map(([id, [, text]]) => `${id} ${text}`)
     } else {
       const flat = await client.zrange(key, '0', '-1', 'WITHSCORES')
       all[key] = Array.from({ length: flat.length / 2 }, (_, i) => [flat[i * 2], Number(flat[i * 2 + 1])])
@@ -82,10 +80,15 @@ function withoutNonces(all: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     shown.map(([key, value]) => {
       if (key.includes(':ix:')) return [key, { ...(value as object), o: '' }]
-      return [
-        key,
-        key.includes(':au:') ? (value as string[]).map((entry) => entry.replace(/^\d+ /, '')) : value,
-      ]
+      if (key.includes(':dau:')) return [key, (value as string[]).map((entry) => entry.replace(/^\S+ /, ''))]
+      if (key.includes(':dauc:'))
+        return [
+          key,
+          Object.values(value as Record<string, string>)
+            .map((counted) => counted.replace(/ \d+ /, ' '))
+            .toSorted(),
+        ]
+      return [key, value]
     }),
   )
 }

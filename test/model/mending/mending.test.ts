@@ -43,7 +43,7 @@ beforeEach(async () => {
 })
 
 const failed = (count: number) => makeFailed({ world, intake, accepted: [] }, count)
-const auditLength = () => redis.client.xlen(shardKeys(world.engine, 0).auditLog('default'))
+const auditLength = () => redis.client.xlen(shardKeys(world.engine, 0).deedLog('default'))
 
 /** Claims everything that is ready, and ends it well; answers the ids. */
 async function runReady(name = 'runner'): Promise<number[]> {

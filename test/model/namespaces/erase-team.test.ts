@@ -28,7 +28,7 @@ beforeEach(async () => {
 /** Keys that name a team, but for its audit log. */
 async function keysOf(team: string): Promise<string[]> {
   const keys = await redis.client.keys('*')
-  return keys.filter((key) => new RegExp(`:t?${team}(?:/|$)`).test(key) && !/:s?a[uq]:/.test(key))
+  return keys.filter((key) => new RegExp(`:t?${team}(?:/|$)`).test(key) && !/:[ds]?a(?:u|uc|q):/.test(key))
 }
 
 test('nothing of the team is left but its audit log, and all of its neighbour', async () => {

@@ -243,7 +243,7 @@ describe('the queueStats of queues', () => {
       const ids = await Promise.all(names.map((queue) => pushOne(intake, { queue, start })))
       await Promise.all(ids.map((id) => createJobStore(world.engine).remove('default', id, AN_ACTOR, false)))
       // What was cancelled is in the audit log, which is bounded by itself.
-      await redis.client.del(...(await redis.client.keys('*:au:*')))
+      await redis.client.del(...(await redis.client.keys('*:dau*:*')))
     }
     const count = 5_000
     const before = await keyBytes()

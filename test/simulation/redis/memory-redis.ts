@@ -283,27 +283,30 @@ export class MemoryRedis {
     }
   }
 
-  /** Just what the audit log needs; an entry is its time and its text. */
+  /** Just what the audit log needs; an entry is its id and its text. */
   #streamCommands() {
     const entries = (key: string) =>
       this.#of('list', key, () => ({ kind: 'list', list: [] }))?.list as string[]
     return {
-      xadd: ([key = '', , most = '', , , text = '']: Words) => {
+      xadd: ([key = '', id = '', , text = '']: Words) => {
         const list = entries(key)
-        list.push(`${Math.floor(this.#nowMs())} ${text}`)
-        list.splice(0, list.length - Number(most))
-        return String(list.length)
+        const ms = Number.parseInt(id)
+        list.push(`${ms}-${list.filter((entry) => Number.parseInt(entry) === ms).length} ${text}`)
+        return id
       },
-      xrevrange: ([key = '']: Words) => {
-        const last = this.#list(key)?.at(-1)
-        return last === undefined ? [] : [[`${Number.parseInt(last)}-0`, ['e', last]]]
-      },
-      xtrim: ([key = '', , oldest = '']: Words) => {
+      xrevrange: ([key = '', , , , count = '']: Words) =>
+        (this.#list(key) ?? []).slice(-Number(count)).toReversed().map(entryIn),
+      xrange: ([key = '', , toMs = '', , count = '']: Words) =>
+        (this.#list(key) ?? [])
+          .filter((entry) => Number.parseInt(entry) <= Number(toMs))
+          .slice(0, Number(count))
+          .map(entryIn),
+      xdel: ([key = '', ...ids]: Words) => {
         const list = entries(key)
-        const gone = list.filter((entry) => Number.parseInt(entry) < Number(oldest)).length
-        list.splice(0, gone)
-        return gone
+        const kept = list.filter((entry) => !ids.includes(entryIn(entry)[0]))
+        return list.splice(0, list.length, ...kept).length - kept.length
       },
+      xlen: ([key = '']: Words) => this.#list(key)?.length ?? 0,
     }
   }
 
@@ -408,4 +411,9 @@ function scriptOf(sha: string, source: string): LuaScript {
   const known = compiled.get(sha) ?? compileLua(source)
   compiled.set(sha, known)
   return known
+}
+
+function entryIn(text: string): [id: string, fields: [string, string]] {
+  const at = text.indexOf(' ')
+  return [text.slice(0, at), ['e', text.slice(at + 1)]]
 }

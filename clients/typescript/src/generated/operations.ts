@@ -555,9 +555,10 @@ export interface Inputs {
     alert_id: string | number
   }
   /**
-   * List who changed what. Newest first. All given filters must hold. Records are kept for 90 days, and at
-   * most 10,000 of a team, beside its last 2,000 logins, logouts and links that log in. A page before the last
-   * may have fewer records than `limit`, even none: a request looks at a bounded number of records.
+   * List who changed what. Newest first, by their first change. All given filters must hold. Records are kept
+   * for 90 days: 2,500 about settings of a team, 10,000 about jobs, alerts and bulks, and 2,000 about logins,
+   * logouts and links that log in. A page before the last may have fewer records than `limit`, even none: a
+   * request looks at a bounded number of records.
    */
   listAuditRecords: {
     /** Only changes by the token or user of this name. */
@@ -568,7 +569,7 @@ export interface Inputs {
     resource_kind?: AuditedKind | undefined
     /** Only changes of the resource with this id or name. */
     resource?: string | undefined
-    /** Only changes at or after this time. */
+    /** Only changes at or after this time; of several in one record, the last of them. */
     after?: string | undefined
     /** Only changes before this time. */
     before?: string | undefined

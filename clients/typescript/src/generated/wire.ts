@@ -1615,9 +1615,23 @@ export interface AlertList {
 export interface AuditRecord {
   id: string
   /**
-   * When it was asked for.
+   * When it was asked for; of several changes, the first of them.
    */
   at: string
+  /**
+   * How many changes the record tells of. Like changes of one actor within a minute are one record: the same action on jobs of one queue, or the same difference of the same thing.
+   */
+  count: number
+  /**
+   * When the last of them was made; the same as `at` for one.
+   */
+  last_at: string
+  /**
+   * Of several jobs or alerts, the ids of the first ones, that of `resource` included.
+   *
+   * @maxItems 50
+   */
+  ids: number[]
   actor: {
     kind: 'token' | 'user' | 'system'
     /**

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../../domain/access/audit-record.ts'
 import { NO_BULK_COUNTS, type BulkCounts } from '../../../domain/bulk/bulk.ts'
-import { audited } from '../../audit-log/audit-entry.ts'
+import { audited, DONE } from '../../audit-log/audit-entry.ts'
 import { shardKeys, type Engine } from '../../client/engine.ts'
 import { type BulkPart, type BulkRecord, bulkRecordIn, encodeBulkRecord } from '../../layout/bulk-record.ts'
 import { BULK_PART } from '../../layout/fields.ts'
@@ -51,7 +51,9 @@ export async function changeBulk(
     }),
     RESEND_FOR_MS,
   )
-  return answer === 1 ? record : null
+  if (answer !== 1) return null
+  if (entry !== undefined) engine.auditLines.note(ref.team, entry, DONE)
+  return record
 }
 
 /** Takes a bulk whose record is gone or damaged off the list of what is due. */

@@ -6,11 +6,11 @@ import { step } from '../../client/step.ts'
 import type { ShardKeys } from '../../layout/keys.ts'
 
 export const CREATE_BULK = step('create_bulk', import.meta.url, {
-  keys: ['bulks', 'bulksDue', 'auditLog'],
+  keys: ['bulks', 'bulksDue', 'auditLog', 'auditCounts'],
   args: ['id', 'nonce', 'record', 'member', 'dueMs', 'runningMax', 'keptMax', 'keepSeconds', ...AUDIT_ARGS],
 })
 export const SET_BULK = step('set_bulk', import.meta.url, {
-  keys: ['bulks', 'bulksDue', 'auditLog'],
+  keys: ['bulks', 'bulksDue', 'auditLog', 'auditCounts'],
   args: ['id', 'version', 'record', 'member', 'dueMs', 'keepSeconds', ...AUDIT_ARGS],
 })
 export const PUT_PART = step('put_part', import.meta.url, {

@@ -32,7 +32,7 @@ end
 for _ = 1, known_count + 1 - tonumber(ARGV.keptMax) do forget_oldest() end
 -- Before the record, by which a resend knows that it was done.
 call('ZADD', KEYS.bulksDue, ARGV.dueMs, ARGV.member)
-AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
+AuditLog.add(KEYS.auditLog, KEYS.auditCounts, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
 call('HSET', KEYS.bulks, ARGV.id, ARGV.record)
 call('EXPIRE', KEYS.bulks, ARGV.keepSeconds)
 return 'made'

@@ -15,7 +15,7 @@ else
   call('ZADD', KEYS.bulksDue, ARGV.dueMs, ARGV.member)
 end
 if is_written then return 1 end
-AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
+AuditLog.add(KEYS.auditLog, KEYS.auditCounts, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
 if ARGV.record == '' then
   call('HDEL', KEYS.bulks, ARGV.id)
   return 1

@@ -8,6 +8,8 @@ import { aQueue, BEARER, call, NOW_MS, type RunningApi, startApi } from '../api-
 let api: RunningApi
 afterEach(() => api.close())
 
+const ONCE = { count: 1, lastAtMs: NOW_MS, ids: [] }
+
 /** Lists what it was told, newest first. */
 class ListedAuditLog extends FakeAuditLog {
   lists = 0
@@ -17,7 +19,7 @@ class ListedAuditLog extends FakeAuditLog {
     this.lists += 1
     if (this.away) return Promise.reject(new StoreUnavailableError('away'))
     const records = this.ended.flatMap((end, index) =>
-      end === null ? [] : [{ ...end.entry, outcome: end.outcome, id: String(index), atMs: NOW_MS }],
+      end === null ? [] : [{ ...end.entry, outcome: end.outcome, id: String(index), atMs: NOW_MS, ...ONCE }],
     )
     return Promise.resolve({ records: records.toReversed(), nextCursor: null })
   }
