@@ -22,8 +22,13 @@ export const AUDIT_LIST = listView<AuditRecordList, AuditRecord>({
   ],
 })
 
-function resourceText({ resource: { kind, id, name } }: AuditRecord): string {
-  return [kind, name, id === null || id === name ? null : `(${id})`].filter((part) => part !== null).join(' ')
+function resourceText({ resource: { kind, id, name }, count }: AuditRecord): string {
+  const isOfMany = count > 1 && (kind === 'job' || kind === 'alert')
+  if (isOfMany) return [count, `${kind}s`, name].filter((part) => part !== null).join(' ')
+  const text = [kind, name, id === null || id === name ? null : `(${id})`]
+    .filter((part) => part !== null)
+    .join(' ')
+  return count > 1 ? `${text} ×${count}` : text
 }
 
 function fieldsText(fields: AuditRecord['after']): string {

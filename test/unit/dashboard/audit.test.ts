@@ -4,11 +4,13 @@ import { chipsOf, filterOf } from '../../../dashboard/src/features/audit/audit-f
 import { differencesOf } from '../../../dashboard/src/features/audit/difference.ts'
 import { sentenceOf } from '../../../dashboard/src/features/audit/sentence.ts'
 
+const AT = '2026-11-23T08:00:00.000+00:00'
+
 type Given = Partial<Omit<AuditRecord, 'resource'>> & { readonly resource?: Partial<AuditRecord['resource']> }
 
 function record({ resource, ...given }: Given): AuditRecord {
   return {
-    ...{ id: '1-0-1', at: '2026-11-23T08:00:00.000+00:00', via: 'api', outcome: 'done', action: 'edit' },
+    ...{ id: '1-0-1', at: AT, count: 1, last_at: AT, ids: [], via: 'api', outcome: 'done', action: 'edit' },
     actor: { kind: 'token', name: 'ann', address: '10.0.0.7' },
     resource: { kind: 'queue', id: 12, name: 'emails', ...resource },
     before: null,
@@ -30,6 +32,16 @@ describe('a change in words', () => {
     ['ann drained the queue [emails]', { action: 'drain', after: { is_draining: true } }],
     ['ann stopped draining the queue [emails]', { action: 'drain', after: { is_draining: false } }],
     ['ann replayed job [64] of emails', { action: 'replay', resource: { kind: 'job', id: 64 } }],
+    ['ann replayed 37 jobs [] of emails', { action: 'replay', count: 37, resource: { kind: 'job', id: 64 } }],
+    [
+      'ann deleted 2 alerts []',
+      { action: 'delete', count: 2, resource: { kind: 'alert', id: 64, name: null } },
+    ],
+    ['ann paused the queue [emails] , 3 times', { action: 'pause', count: 3 }],
+    [
+      'ann ran the cron [nightly] , 40 times',
+      { action: 'run', count: 40, resource: { kind: 'cron', name: 'nightly' } },
+    ],
     ['ann revoked the token [ci]', { action: 'delete', resource: { kind: 'token', id: 'ci', name: 'ci' } }],
     [
       'ann marked as read 7 alerts []',

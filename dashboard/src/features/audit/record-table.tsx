@@ -6,7 +6,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import './audit.css'
 import { type Difference, differencesOf } from './difference.ts'
-import { sentenceOf } from './sentence.ts'
+import { isOfMany, sentenceOf } from './sentence.ts'
 
 export function RecordTable({ records }: { readonly records: readonly AuditRecord[] }) {
   return (
@@ -47,15 +47,17 @@ function Outcome({ record: { outcome } }: { readonly record: AuditRecord }) {
 
 function What({ record }: { readonly record: AuditRecord }) {
   const { actor, before, thing, after } = sentenceOf(record)
-  const href = placeOf(record)
-  const made = typeof record.after?.['job_id'] === 'number' ? record.after['job_id'] : null
+  const href = isOfMany(record) ? null : placeOf(record)
+  const job = record.count === 1 ? record.after?.['job_id'] : null
+  const made = typeof job === 'number' ? job : null
   return (
     <div class="audit-what">
       <span>
         <strong>
           <bdi>{actor}</bdi>
         </strong>{' '}
-        {before}{' '}
+        {before}
+        {thing === '' ? '' : ' '}
         {href === null || thing === '' ? <bdi>{thing}</bdi> : <a href={href}>{<bdi>{thing}</bdi>}</a>}
         {/^[:,]/.test(after) ? after : ` ${after}`}
         {made !== null && (
@@ -66,7 +68,36 @@ function What({ record }: { readonly record: AuditRecord }) {
         )}
       </span>
       <Differences all={differencesOf(record)} />
+      <Several record={record} />
     </div>
+  )
+}
+
+/** Until when the same was done, and to which jobs first. */
+function Several({ record }: { readonly record: AuditRecord }) {
+  const { count, ids, last_at: lastAt, resource, action } = record
+  if (count === 1) return null
+  const until = (
+    <>
+      until <Time at={lastAt} form="stamp" />
+    </>
+  )
+  if (resource.kind !== 'job' || action === 'delete') return <div class="audit-field soft">{until}</div>
+  return (
+    <details class="audit-more">
+      <summary>
+        {until}: {ids.length < count ? `the first ${ids.length}` : 'all of them'}
+      </summary>
+      <ul class="audit-ids">
+        {ids.map((id) => (
+          <li key={id}>
+            <a class="number" href={at(`/jobs/${id}`)}>
+              {id}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 

@@ -1,4 +1,5 @@
 import type { AuditRecord } from '../../../../clients/typescript/src/client.ts'
+import { plural } from '../../format/numbers.ts'
 
 /** `ann` + before + thing + after: such as `paused the queue` `emails`. The thing may be a link. */
 export interface Sentence {
@@ -42,7 +43,8 @@ export function sentenceOf(record: AuditRecord): Sentence {
     before: [outcome === 'done' ? '' : outcome === 'refused' ? 'tried to' : 'asked to', verb, nounOf(record)]
       .filter((word) => word !== '')
       .join(' '),
-    thing: resource.kind === 'team' || resource.kind === 'session' ? '' : thingOf(resource),
+    thing:
+      resource.kind === 'team' || resource.kind === 'session' || isOfMany(record) ? '' : thingOf(resource),
     after: afterOf(record),
   }
 }
@@ -60,7 +62,14 @@ function pastOf(verb: string): string {
   return verb.replace(/e?$/, 'ed').replace(/([^aeiou])yed$/, '$1ied')
 }
 
-function nounOf({ resource, after }: AuditRecord): string {
+/** Several jobs or alerts; of anything else the same was done several times. */
+export function isOfMany({ count, resource: { kind } }: AuditRecord): boolean {
+  return count > 1 && (kind === 'job' || kind === 'alert')
+}
+
+function nounOf(record: AuditRecord): string {
+  const { resource, after } = record
+  if (isOfMany(record)) return plural(record.count, resource.kind)
   if (resource.id !== null || resource.name !== null) return nounOfKind(resource.kind)
   const count = after?.['count']
   if (resource.kind === 'alert') return typeof count === 'number' ? `${count} alerts` : 'alerts'
@@ -77,7 +86,12 @@ function thingOf({ kind, id, name }: AuditRecord['resource']): string {
   return name ?? (id === null ? '' : String(id))
 }
 
-function afterOf({ action, resource, after, outcome }: AuditRecord): string {
+function afterOf(record: AuditRecord): string {
+  const times = record.count > 1 && !isOfMany(record) ? `, ${record.count} times` : ''
+  return `${detailOf(record)}${times}`
+}
+
+function detailOf({ action, resource, after, outcome }: AuditRecord): string {
   if (resource.kind === 'job' && resource.name !== null) return `of ${resource.name}`
   if (resource.kind === 'bulk' && typeof after?.['action'] === 'string') {
     const matched = after['matched']

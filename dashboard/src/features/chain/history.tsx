@@ -27,7 +27,7 @@ export function History({ jobIds }: { readonly jobIds: readonly number[] }) {
     <Panel title="Done by hand" isFlush>
       <ul class="history">
         {[...known.values()].map((record) => (
-          <Entry key={record.id} record={record} />
+          <Entry key={record.id} record={record} jobIds={jobIds} />
         ))}
       </ul>
     </Panel>
@@ -41,8 +41,10 @@ const WORDS: Readonly<Record<string, string>> = {
   duplicate: 'Duplicated',
 }
 
-function Entry({ record }: { readonly record: AuditRecord }) {
-  const { action, actor, via, outcome, after } = record
+function Entry({ record, jobIds }: { readonly record: AuditRecord; readonly jobIds: readonly number[] }) {
+  const { action, actor, via, outcome, resource, count } = record
+  // A record that tells of several jobs has what was made of the first.
+  const after = jobIds.some((id) => id === resource.id) ? record.after : null
   const made = typeof after?.['job_id'] === 'number' ? after['job_id'] : null
   const changed = Array.isArray(after?.['changed']) ? (after['changed'] as unknown[]).map(String) : []
   return (
@@ -56,6 +58,7 @@ function Entry({ record }: { readonly record: AuditRecord }) {
           </>
         )}
         {changed.length > 0 && `, with another ${changed.join(', ')}`}
+        {count > 1 && `, among ${count} jobs`}
         {outcome !== 'done' && ` (${outcome})`}
       </span>
       <span class="soft">

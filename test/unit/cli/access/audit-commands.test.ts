@@ -22,6 +22,19 @@ test('audit lists who changed what, by every filter', async () => {
   ])
 })
 
+test('audit counts what one record tells of', async () => {
+  const one = toWireAuditRecord(AN_AUDIT_RECORD)
+  const resource = { kind: 'job', id: 64, name: 'orders' } as const
+  const records = [
+    { ...one, count: 3 },
+    { ...one, count: 500, action: 'delete', resource, ids: [64, 128] },
+  ]
+  api.answer = { status: 200, body: JSON.stringify({ records, next_cursor: null }) }
+  const { out } = await api.run(['audit'])
+  expect(out).toContain('  queue orders (12) ×3  ')
+  expect(out).toContain('  500 jobs orders  ')
+})
+
 test('audit takes every kind that the API has', async () => {
   api.answer = { status: 200, body: '{"records":[],"next_cursor":null}' }
   const { components } = JSON.parse(OPENAPI_DOCUMENT) as {
