@@ -158,6 +158,74 @@ test('who may do everything everywhere finds no team that does not exist', async
   expect(await admit(token, `${mail}-not`)).toEqual({ kind: 'no_team' })
 })
 
+describe('beside a flood of made-up tokens from the same address', () => {
+  const ADDRESS = '10.0.0.1'
+  const asText = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+
+  /** Counts the tokens that the API server is asked about. */
+  function openCounted(): { readonly users: KubernetesUsers; reviews(): number } {
+    let reviews = 0
+    const counted: Transport = {
+      ...transport,
+      request: (request) => {
+        if (request.path.endsWith('/tokenreviews')) reviews += 1
+        return transport.request(request)
+      },
+    }
+    const users = new KubernetesUsers({
+      ...{ transport: counted, tokens: 'jwt', audience: null, namespaces: null, isWatched: () => true },
+      ...{ claims: CLAIMS, clock: systemClock, logger: quietLogger },
+    })
+    return { users, reviews: () => reviews }
+  }
+
+  test('no new token of a service account is refused, and forgeries of the cluster are not asked about', async () => {
+    const first = await newServiceAccount(api, shop, 'busy')
+    await bind(shop, 'busy', `${own}-viewer`)
+    const path = `/api/v1/namespaces/${shop}/serviceaccounts/busy/token`
+    const [head = '', claims = ''] = first.split('.')
+    const known = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8')) as object
+    const { users, reviews } = openCounted()
+    const kinds = await Promise.all(
+      Array.from({ length: 30 }, async (_, at) => {
+        // A claim of each its own, so that none is remembered.
+        const forged = `${head}.${asText({ ...known, jti: `made-up-${at}` })}.${'A'.repeat(342)}`
+        const unsigned = `${asText({ alg: 'none' })}.${asText({ ...known, jti: `none-${at}` })}.c2ln`
+        const found = await Promise.all(
+          [forged, unsigned].map((token) => users.admit(token, { team: shop, address: ADDRESS })),
+        )
+        const { status } = await api.send('POST', path, { spec: {} })
+        const { kind } = await users.admit(String(status?.['token']), { team: shop, address: ADDRESS })
+        return [...found.map((one) => one.kind), kind]
+      }),
+    )
+    expect(kinds).toEqual(Array.from({ length: 30 }, () => ['unknown', 'unknown', 'admitted']))
+    expect(reviews()).toBe(30)
+  })
+
+  test('nor beside tokens of a provider that nobody knows', async () => {
+    await newServiceAccount(api, shop, 'calm')
+    await bind(shop, 'calm', `${own}-viewer`)
+    const path = `/api/v1/namespaces/${shop}/serviceaccounts/calm/token`
+    const { users } = openCounted()
+    const kinds: string[] = []
+    for (let at = 0; at < 30; at += 1) {
+      const made = Array.from({ length: 10 }, (_, of) =>
+        users.admit(
+          `${asText({ alg: 'RS256', kid: 'k' })}.${asText({ iss: 'x', jti: `${at} ${of}` })}.c2ln`,
+          {
+            ...{ team: shop, address: ADDRESS },
+          },
+        ),
+      )
+      const { status } = await api.send('POST', path, { spec: {} })
+      kinds.push((await users.admit(String(status?.['token']), { team: shop, address: ADDRESS })).kind)
+      await Promise.all(made)
+    }
+    expect(kinds).toEqual(Array.from({ length: 30 }, () => 'admitted'))
+  })
+})
+
 test('a token that the API server did not make is unknown', async () => {
   const token = await newServiceAccount(api, shop, 'forger')
   const [head, claims, signature = ''] = token.split('.')

@@ -2,7 +2,7 @@ import { PERMISSIONS, type Permission, type Permissions } from '../../domain/acc
 import { PERMISSION_RULES } from '../../domain/access/rbac.ts'
 import { ResourceApiError } from '../../domain/errors.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import type { Transport } from '../client/transport.ts'
+import type { ApiRequest, Transport } from '../client/transport.ts'
 import { createNamespaceReader } from '../resources/namespace-reader.ts'
 
 /** Of all questions about one request, tries included: a client waits for them. */
@@ -35,20 +35,27 @@ interface ReviewStatus {
 
 /** Asks the API server who somebody is and what they may do. Throws ResourceApiError. */
 export class AccessReviews {
-  readonly #transport: Transport
+  readonly #transport: Pick<Transport, 'request'>
   readonly #clock: Clock
 
-  constructor(transport: Transport, clock: Clock) {
-    this.#transport = transport
+  constructor(transport: Pick<Transport, 'request'>, clock: Clock) {
+    this.#transport = {
+      request: <T>(request: ApiRequest) => transport.request<T>({ pool: 'review', ...request }),
+    }
     this.#clock = clock
   }
 
-  /** null = nobody. @param audience that the token must be for; null = the API server's own */
-  async userOf(token: string, audience: string | null): Promise<ReviewedUser | null> {
+  /**
+   * null = nobody. @param options.audience that the token must be for; null = the API server's own
+   * @param options.pool `doubt` for a token that anybody may have made up
+   */
+  async userOf(
+    token: string,
+    { audience, pool }: { readonly audience: string | null; readonly pool: 'review' | 'doubt' },
+  ): Promise<ReviewedUser | null> {
     const spec = audience === null ? { token } : { token, audiences: [audience] }
-    const { status } = await this.#review(TOKEN_REVIEWS, {
-      ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec },
-    })
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec }
+    const { status } = await this.#review({ path: TOKEN_REVIEWS, pool, body })
     const username = status?.user?.username ?? ''
     if (status?.authenticated !== true || username === '') return null
     // An authenticator that knows no audiences names none: its token may be for anybody.
@@ -82,17 +89,15 @@ export class AccessReviews {
   async #mayDo(user: ReviewedUser, namespace: string, permission: Permission): Promise<boolean> {
     const resourceAttributes = { namespace, group: 'punctual.dev', ...PERMISSION_RULES[permission] }
     const { username, uid, groups, extra } = user
-    const { status } = await this.#review(ACCESS_REVIEWS, {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
-      spec: { user: username, uid, groups, extra, resourceAttributes },
-    })
+    const spec = { user: username, uid, groups, extra, resourceAttributes }
+    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec }
+    const { status } = await this.#review({ path: ACCESS_REVIEWS, pool: 'review', body })
     return status?.allowed === true
   }
 
-  #review(path: string, body: object): Promise<{ readonly status?: ReviewStatus }> {
+  #review(review: Pick<ApiRequest, 'path' | 'pool' | 'body'>): Promise<{ readonly status?: ReviewStatus }> {
     return this.#timed((signal) =>
-      this.#transport.request({ method: 'POST', path, body, signal, answerBytesMax: ANSWER_BYTES_MAX }),
+      this.#transport.request({ ...review, method: 'POST', signal, answerBytesMax: ANSWER_BYTES_MAX }),
     )
   }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
+import { FairPlaces } from '../../domain/shares/fair-places.ts'
 import type { Permissions } from '../../domain/access/permission.ts'
 import { userPrincipal } from '../../domain/access/user-principal.ts'
 import type { NamedUser } from '../../domain/access/session.ts'
@@ -9,16 +10,19 @@ import type { Admission, UserAuthorizer, UserVerifier, Visit } from '../../ports
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { Transport } from '../client/transport.ts'
 import { AccessReviews, type ReviewedUser } from './access-reviews.ts'
+import { ClusterKeys } from './cluster-keys.ts'
+import { isInTime, type Jwt, readToken } from './jwt.ts'
 import { ReviewMemory } from './review-memory.ts'
-import { shapeOf } from './token-shape.ts'
+import { holderNamed, type Standing, TokenLanes } from './token-lanes.ts'
 
 /** How long an answer of the API server counts: rights that are taken away end within this time. */
 export const GRANTED_MS = 30_000
 export const REFUSED_MS = 5_000
-const TOKENS = { entriesMax: 10_000, asksMax: 32 }
-/** Each is seven questions. */
-const RIGHTS = { entriesMax: 10_000, asksMax: 16 }
-/** Refused tokens of an address, and refused teams of a user. */
+/** Tokens, and users in teams, that are remembered. */
+const ENTRIES_MAX = 10_000
+/** Users in teams whose rights are being asked for. Each is seven questions. */
+const RIGHTS_PLACES = { places: 16, shares: { holder: 0.8 } }
+/** Refused tokens of a subject or an address, and refused teams of a user. */
 export const REFUSALS = { burst: 20, refillMs: 1_000, keysMax: 10_000 }
 const BUSY: Admission = {
   kind: 'unavailable',
@@ -44,7 +48,7 @@ const UNCHECKED: Admission = {
 const LOG_PAUSE_MS = 60_000
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
-/** Which tokens are shown to the API server. `jwt`: only those that look like one; `any`: opaque ones too. */
+/** Which tokens are shown to the API server. `jwt`: those that somebody signed with a private key; `any`: others too. */
 export type UserTokens = 'jwt' | 'any'
 
 interface KubernetesUsersOptions {
@@ -72,40 +76,57 @@ interface Rights {
   readonly isFormer?: boolean
 }
 
+/** How a question that nobody has asked yet is asked. */
+interface Question<V> extends Pick<Standing, 'taker' | 'holder'> {
+  readonly places: FairPlaces<'holder'>
+  readonly ask: () => Promise<V>
+}
+
 /**
- * The users of the cluster, by TokenReview and SubjectAccessReview. Owns what is remembered of both. Random tokens cost
- * the API server little: one that is refused uses up an attempt of its address, and so does a refused team of its user.
+ * The users of the cluster, by TokenReview and SubjectAccessReview. Owns what is remembered of both, the cluster's keys and
+ * the places of questions under way. What somebody made up costs the cluster's own tokens nothing: those are told by their
+ * signature before anything is counted. Of all others, a refused one uses up an attempt of its address.
  */
 export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   readonly #options: KubernetesUsersOptions
   readonly #reviews: AccessReviews
+  readonly #keys: ClusterKeys
+  readonly #lanes = new TokenLanes()
   readonly #known: ReviewMemory<Known>
   readonly #rights: ReviewMemory<Rights>
+  readonly #rightsPlaces = new FairPlaces(RIGHTS_PLACES)
   readonly #refusals = new AttemptLimit(REFUSALS)
   #logAgainAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: KubernetesUsersOptions) {
+    const { clock } = options
     this.#options = options
-    this.#reviews = new AccessReviews(options.transport, options.clock)
-    this.#known = new ReviewMemory(options.clock, TOKENS, ({ user }) =>
-      user === null ? REFUSED_MS : GRANTED_MS,
-    )
-    this.#rights = new ReviewMemory(options.clock, RIGHTS, ({ permissions }) =>
-      permissions === null ? REFUSED_MS : GRANTED_MS,
-    )
+    this.#reviews = new AccessReviews(options.transport, clock)
+    this.#keys = new ClusterKeys(options)
+    this.#known = new ReviewMemory(clock, {
+      entriesMax: ENTRIES_MAX,
+      isGood: ({ user }) => user !== null,
+      keepMs: ({ user }) => (user === null ? REFUSED_MS : GRANTED_MS),
+    })
+    this.#rights = new ReviewMemory(clock, {
+      entriesMax: ENTRIES_MAX,
+      isGood: ({ permissions, isFormer }) => permissions !== null || isFormer === true,
+      keepMs: ({ permissions }) => (permissions === null ? REFUSED_MS : GRANTED_MS),
+    })
   }
 
   mayKnow(token: string): boolean {
-    const shape = shapeOf(token)
-    return shape !== null && (shape.isJwt || this.#options.tokens === 'any')
+    const read = readToken(token)
+    return read !== null && (read !== 'opaque' || this.#options.tokens === 'any')
   }
 
   async admit(token: string, visit: Visit): Promise<Admission> {
-    const { expiresAtMs = null } = shapeOf(token) ?? {}
+    const read = readToken(token)
+    const jwt = read === 'opaque' ? null : read
     // Also while the API server's answer is still remembered.
-    if (expiresAtMs !== null && expiresAtMs <= this.#options.clock.wallMs()) return { kind: 'unknown' }
+    if (jwt !== null && !isInTime(jwt, this.#options.clock.wallMs())) return { kind: 'unknown' }
     try {
-      const known = await this.#identify(token, visit.address ?? '')
+      const known = await this.#identify(token, jwt, visit.address ?? '')
       if ('kind' in known) return known
       return known.user === null ? { kind: 'unknown' } : await this.#inTeam(known.user, visit.team)
     } catch (error) {
@@ -123,14 +144,31 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     }
   }
 
-  #identify(token: string, address: string): Promise<Known | Admission> {
+  async #identify(token: string, jwt: Jwt | null, address: string): Promise<Known | Admission> {
     // Random tokens must not be guessed by how long a comparison takes, nor lie in memory.
     const key = hash('sha256', token, 'base64url')
+    const known = this.#known.fresh(key) ?? this.#known.asked(key)
+    if (known !== undefined) return known
+    const standing = await this.#standingOf(key, jwt, address)
+    if (standing === 'forged') return { user: null }
+    const { lane } = standing
+    const pool = lane === 'unknown' ? 'doubt' : 'review'
     return this.#recall(this.#known, key, {
-      taker: `address ${address}`,
-      isGood: ({ user }) => user !== null,
-      ask: async () => ({ user: await this.#reviews.userOf(token, this.#options.audience) }),
+      ...standing,
+      places: this.#lanes.places[lane],
+      ask: async () => {
+        const user = await this.#reviews.userOf(token, { audience: this.#options.audience, pool })
+        if (user !== null && jwt !== null) this.#lanes.note(jwt)
+        return { user }
+      },
     })
+  }
+
+  async #standingOf(key: string, jwt: Jwt | null, address: string): Promise<Standing | 'forged'> {
+    // If the API server knew it when it was last asked, nobody made it up.
+    const isKnown = this.#known.wasGood(key)
+    const origin = isKnown ? 'genuine' : jwt === null ? 'open' : await this.#keys.originOf(jwt)
+    return origin === 'forged' ? origin : this.#lanes.standingOf(jwt, { origin, address })
   }
 
   async #inTeam(user: ReviewedUser, named: string | null): Promise<Admission> {
@@ -141,7 +179,8 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     const key = hash('sha256', JSON.stringify([team, user]), 'base64url')
     const rights = await this.#recall(this.#rights, key, {
       taker: `user ${user.username}`,
-      isGood: ({ permissions, isFormer }) => permissions !== null || isFormer === true,
+      holder: holderNamed(user.username),
+      places: this.#rightsPlaces,
       ask: () => this.#askRights(user, team),
     })
     if ('kind' in rights) return rights
@@ -164,23 +203,23 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   async #recall<V extends object>(
     memory: ReviewMemory<V>,
     key: string,
-    { taker, isGood, ask }: { taker: string; isGood: (value: V) => boolean; ask: () => Promise<V> },
+    { taker, holder, places, ask }: Question<V>,
   ): Promise<V | Admission> {
     const known = memory.fresh(key) ?? memory.asked(key)
     // Nothing may be awaited before the question begins: others would begin theirs.
     if (known !== undefined) return known
-    const { clock } = this.#options
-    const last = memory.last(key)
-    const isTrusted = last !== undefined && isGood(last)
-    const retryAfterMs = isTrusted ? 0 : this.#refusals.take(taker, clock.monotonicMs())
+    const isTrusted = memory.wasGood(key)
+    const retryAfterMs = isTrusted ? 0 : this.#refusals.take(taker, this.#options.clock.monotonicMs())
     if (retryAfterMs > 0) return { kind: 'too_many', retryAfterMs }
     let isRefused = false
+    const place = places.take({ holder })
     try {
-      if (memory.isBusy) return BUSY
+      if (place.kind !== 'granted') return BUSY
       const value = await memory.ask(key, ask)
-      isRefused = !isGood(value)
+      isRefused = !memory.isGood(value)
       return value
     } finally {
+      if (place.kind === 'granted') place.leave()
       if (!isTrusted && !isRefused) this.#refusals.giveBack(taker)
     }
   }

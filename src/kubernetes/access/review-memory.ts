@@ -1,10 +1,12 @@
 import { LruCache } from '../../domain/lru-cache.ts'
 import type { Clock } from '../../ports/runtime.ts'
 
-export interface MemoryBounds {
+interface ReviewRules<V> {
+  /** Of good answers, and of others. */
   readonly entriesMax: number
-  /** Questions under way at once. */
-  readonly asksMax: number
+  readonly isGood: (value: V) => boolean
+  /** How long an answer counts. */
+  readonly keepMs: (value: V) => number
 }
 
 interface Remembered<V> {
@@ -14,32 +16,36 @@ interface Remembered<V> {
 }
 
 /**
- * Remembers answers of the API server for a time that depends on the answer. Owns the questions under way: each is asked
- * once, however many wait for it.
+ * Remembers answers of the API server for a time that depends on the answer, good ones apart from others, so that those
+ * whom it refuses displace nobody. Owns the questions under way: each is asked once, however many wait for it.
  */
 export class ReviewMemory<V extends object> {
   readonly #clock: Clock
-  readonly #bounds: MemoryBounds
-  readonly #keepMs: (value: V) => number
-  readonly #answers: LruCache<string, Remembered<V>>
+  readonly #rules: ReviewRules<V>
+  readonly #good: LruCache<string, Remembered<V>>
+  readonly #others: LruCache<string, Remembered<V>>
   readonly #asking = new Map<string, Promise<V>>()
 
-  constructor(clock: Clock, bounds: MemoryBounds, keepMs: (value: V) => number) {
+  constructor(clock: Clock, rules: ReviewRules<V>) {
     this.#clock = clock
-    this.#bounds = bounds
-    this.#keepMs = keepMs
-    this.#answers = new LruCache(bounds.entriesMax)
+    this.#rules = rules
+    this.#good = new LruCache(rules.entriesMax)
+    this.#others = new LruCache(rules.entriesMax)
   }
 
   /** The answer while it counts; undefined = ask. */
   fresh(key: string): V | undefined {
-    const known = this.#answers.get(key)
+    const known = this.#good.get(key) ?? this.#others.get(key)
     return known !== undefined && known.untilMs > this.#clock.monotonicMs() ? known.value : undefined
   }
 
-  /** The last answer, however old. */
-  last(key: string): V | undefined {
-    return this.#answers.get(key)?.value
+  isGood(value: V): boolean {
+    return this.#rules.isGood(value)
+  }
+
+  /** Whether the last answer was good, however old it is. */
+  wasGood(key: string): boolean {
+    return this.#good.get(key) !== undefined
   }
 
   /** The question under way; undefined = none. */
@@ -47,17 +53,14 @@ export class ReviewMemory<V extends object> {
     return this.#asking.get(key)
   }
 
-  /** Whether no further question may begin. */
-  get isBusy(): boolean {
-    return this.#asking.size >= this.#bounds.asksMax
-  }
-
   /** Asks; a failure is not remembered. Only while nothing is asked for this key. */
   ask(key: string, question: () => Promise<V>): Promise<V> {
     const answer = question()
       .then((value) => {
-        const untilMs = this.#clock.monotonicMs() + this.#keepMs(value)
-        this.#answers.set(key, { value, untilMs })
+        const { isGood, keepMs } = this.#rules
+        const [to, from] = isGood(value) ? [this.#good, this.#others] : [this.#others, this.#good]
+        from.delete(key)
+        to.set(key, { value, untilMs: this.#clock.monotonicMs() + keepMs(value) })
         return value
       })
       .finally(() => this.#asking.delete(key))

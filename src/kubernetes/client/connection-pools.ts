@@ -2,17 +2,27 @@ import { isDeepStrictEqual } from 'node:util'
 import { Pool } from 'undici'
 import type { ClusterTls } from './cluster-config.ts'
 
-/** What the connections are for. `urgent` is the Lease, which is renewed even while all other requests hang. */
-export type PoolName = 'api' | 'urgent' | 'watch'
+/**
+ * What the connections are for. `urgent` is the Lease, which is renewed even while all other requests hang. `review` is who
+ * users are and what they may do, which must not wait behind anybody's edits, and `doubt` the same about tokens that anybody
+ * may have made up.
+ */
+export type PoolName = 'api' | 'urgent' | 'review' | 'doubt' | 'watch'
 
-const CONNECTIONS_MAX: Readonly<Record<PoolName, number>> = { api: 4, urgent: 1, watch: 256 }
+const CONNECTIONS_MAX: Readonly<Record<PoolName, number>> = {
+  api: 4,
+  urgent: 1,
+  review: 8,
+  doubt: 2,
+  watch: 256,
+}
 const CONNECT_TIMEOUT_MS = 10_000
 /** Below the 90 s or more of API servers and of the load balancers in front of them. */
 const KEEP_ALIVE_MS = 30_000
 /** Before TCP probes a silent connection; the value of client-go. */
 const TCP_KEEP_ALIVE_MS = 30_000
 
-/** The connections to one API server: a few shared by all requests, one for the Lease, and one for each watch. */
+/** The connections to one API server: a few for the requests of each purpose, and one for each watch. */
 export class ConnectionPools {
   readonly #origin: string
   #current: { readonly tls: ClusterTls; readonly pools: Readonly<Record<PoolName, Pool>> } | null = null
@@ -26,7 +36,16 @@ export class ConnectionPools {
     if (this.#current === null || !isDeepStrictEqual(this.#current.tls, tls)) {
       for (const old of Object.values(this.#current?.pools ?? {})) void old.close()
       const open = (name: PoolName): Pool => openPool(this.#origin, tls, CONNECTIONS_MAX[name])
-      this.#current = { tls, pools: { api: open('api'), urgent: open('urgent'), watch: open('watch') } }
+      this.#current = {
+        tls,
+        pools: {
+          api: open('api'),
+          urgent: open('urgent'),
+          review: open('review'),
+          doubt: open('doubt'),
+          watch: open('watch'),
+        },
+      }
     }
     return this.#current.pools[name]
   }

@@ -20,8 +20,10 @@ export interface WireRequest {
   readonly body?: unknown
   /** Of a PATCH: JSON merge patch or server-side apply. */
   readonly patchType?: keyof typeof PATCH_TYPES
-  /** Bypasses the rate limit and has a connection to itself: a Lease must not wait behind a thousand statuses. */
-  readonly isUrgent?: boolean
+  /** Whose connections and rate limit it uses; `api` by default. `urgent` has no limit: a Lease waits for nothing. */
+  readonly pool?: Exclude<PoolName, 'watch'>
+  /** `application/json` by default. */
+  readonly accept?: string
   /** A larger answer is abandoned as `too_large`; ANSWER_BYTES_MAX by default. */
   readonly answerBytesMax?: number
 }
@@ -55,7 +57,7 @@ export class RoundTripper {
 
   /** Reads the answer to its end, whatever its status. */
   async roundTrip(request: WireRequest, signal: AbortSignal): Promise<ApiAnswer> {
-    const answer = await this.#send(request.isUrgent === true ? 'urgent' : 'api', request, signal)
+    const answer = await this.#send(request.pool ?? 'api', request, signal)
     return readWhole(answer, request.answerBytesMax)
   }
 
@@ -99,10 +101,10 @@ function pathOf({ path, query = {} }: WireRequest): string {
   return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`
 }
 
-function headersOf({ body, patchType }: WireRequest): Record<string, string> {
-  if (body === undefined) return { accept: 'application/json' }
+function headersOf({ accept = 'application/json', body, patchType }: WireRequest): Record<string, string> {
+  if (body === undefined) return { accept }
   const contentType = patchType === undefined ? 'application/json' : PATCH_TYPES[patchType]
-  return { accept: 'application/json', 'content-type': contentType }
+  return { accept, 'content-type': contentType }
 }
 
 async function readWhole(

@@ -42,13 +42,19 @@ export interface Transport {
 
 interface Parts extends RoundTripperOptions {
   readonly roundTripper: RoundTripper
-  readonly rateLimiter: RateLimiter
+  /** One for each purpose, so that who edits much keeps nobody's token from being looked up. */
+  readonly rateLimiters: Readonly<Record<'api' | 'review' | 'doubt', RateLimiter>>
 }
 
 export function createTransport(options: RoundTripperOptions): Transport {
   const { clock } = options
   const roundTripper = new RoundTripper(options)
-  const parts = { ...options, roundTripper, rateLimiter: new RateLimiter(clock, RATE_LIMIT) }
+  const rateLimiters = {
+    api: new RateLimiter(clock, RATE_LIMIT),
+    review: new RateLimiter(clock, RATE_LIMIT),
+    doubt: new RateLimiter(clock, RATE_LIMIT),
+  }
+  const parts = { ...options, roundTripper, rateLimiters }
   const closing = new AbortController()
 
   async function withDeadline<T>(
@@ -85,14 +91,15 @@ export function createTransport(options: RoundTripperOptions): Transport {
 
 /** @returns the text of the first successful answer */
 async function sendUntilAnswered(
-  { clock, config, roundTripper, rateLimiter }: Parts,
+  { clock, config, roundTripper, rateLimiters }: Parts,
   request: ApiRequest,
   deadline: Deadline,
 ): Promise<string> {
   let isRenewed = false
   let mayResend = request.method === 'GET'
+  const { pool = 'api' } = request
   for (let tries = 1; ; tries += 1) {
-    if (request.isUrgent !== true) await rateLimiter.wait(deadline.signal)
+    if (pool !== 'urgent') await rateLimiters[pool].wait(deadline.signal)
     const answer = await roundTripper.roundTrip(request, deadline.signal).catch((error: unknown) => {
       // Most often the server closed an idle connection just as we wrote to it.
       if (mayResend && !deadline.signal.aborted && !(error instanceof ResourceApiError))
@@ -123,11 +130,11 @@ function retryPauseMs({ code }: ApiAnswer, { retryAfterMs }: ResourceApiError): 
 }
 
 async function openWatch(
-  { config, roundTripper, rateLimiter }: Parts,
+  { config, roundTripper, rateLimiters }: Parts,
   request: WireRequest,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  await rateLimiter.wait(signal)
+  await rateLimiters.api.wait(signal)
   const answer = await roundTripper.watch(request, signal)
   if (!('code' in answer)) return answer
   // The caller's next watch sends a fresh token.

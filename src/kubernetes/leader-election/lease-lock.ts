@@ -39,16 +39,16 @@ export function createLeaseLock(transport: Transport, name: NamespacedName): Lea
   const path = objectPath(LEASES, name)
   return {
     get: (signal) =>
-      ignoreNotFound(transport.request<Lease>({ method: 'GET', path, signal, isUrgent: true })),
+      ignoreNotFound(transport.request<Lease>({ method: 'GET', path, signal, pool: 'urgent' })),
     create: (spec, signal) => {
       const { apiVersion, kind } = LEASES
       const body = { apiVersion, kind, metadata: name, spec }
       const leases = collectionPath(LEASES, name.namespace)
-      return transport.request<Lease>({ method: 'POST', path: leases, body, signal, isUrgent: true })
+      return transport.request<Lease>({ method: 'POST', path: leases, body, signal, pool: 'urgent' })
     },
     update: (lease, spec, signal) => {
       const body = { ...lease, spec: { ...lease.spec, ...spec } }
-      return transport.request<Lease>({ method: 'PUT', path, body, signal, isUrgent: true })
+      return transport.request<Lease>({ method: 'PUT', path, body, signal, pool: 'urgent' })
     },
   }
 }

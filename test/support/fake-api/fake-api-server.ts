@@ -26,7 +26,9 @@ export interface FakeApiServer {
   readonly watches: readonly FakeWatch[]
   /** Requests so far, oldest first. */
   readonly requests: readonly SeenRequest[]
-  /** Paths of requests outside the Kubernetes API. */
+  /** What is served outside the Kubernetes API, by path, to everybody. */
+  readonly documents: Map<string, Json>
+  /** Paths of other requests outside it. */
   readonly strays: readonly string[]
   /** TLS connections accepted so far. */
   readonly connections: number
@@ -78,6 +80,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   const tokens = new Set(['token-1'])
   const reviews: FakeReviews = { users: new Map(), grants: new Set() }
   const requests: SeenRequest[] = []
+  const documents = new Map<string, Json>()
   const strays: string[] = []
   const sockets = new Set<Socket>()
   let connections = 0
@@ -86,11 +89,12 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'https://fake')
     const body = await bodyOf(request)
     const route = routeOf(pathname)
-    if (route === null) {
+    const document = documents.get(pathname)
+    if (route === null && document === undefined) {
       strays.push(request.url ?? '')
       return answer(response, { code: 404, body: '404 page not found' }, null)
     }
-    const verb = verbOf(request.method ?? 'GET', route, searchParams)
+    const verb = route === null ? 'get' : verbOf(request.method ?? 'GET', route, searchParams)
     requests.push({
       verb,
       path: pathname,
@@ -105,6 +109,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     if (effect?.do === 'hold') await effect.until
     if (effect?.do === 'flood') return flood(response)
     if (effect?.do === 'answer') return answerFault(response, effect)
+    if (route === null) return answer(response, { code: 200, body: document ?? {} }, effect)
     const token = request.headers.authorization?.replace(/^Bearer /, '')
     if (token === undefined || !tokens.has(token)) {
       return answer(response, refusalBody(new Refusal(401, 'Unauthorized', 'Unauthorized')), null)
@@ -162,6 +167,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     faults,
     watches: watches.open,
     requests,
+    documents,
     strays,
     get connections() {
       return connections

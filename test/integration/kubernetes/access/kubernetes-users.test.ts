@@ -6,13 +6,17 @@ import {
   REFUSALS,
   REFUSED_MS,
 } from '../../../../src/kubernetes/access/kubernetes-users.ts'
+import { READ_PAUSE_MS } from '../../../../src/kubernetes/access/cluster-keys.ts'
 import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
 import type { Logger } from '../../../../src/ports/runtime.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
 import { createFakeClock, FAKE_EPOCH_MS, type FakeClock } from '../../../support/fake-clock.ts'
 import { quietClusterMetrics, quietLogger } from '../../../support/quiet.ts'
+import { createSigner, ISSUER, madeUp } from '../../../support/token-signer.ts'
 import { until } from '../../../support/until.ts'
 
+const KEYS = '/openid/v1/jwks'
+const signer = createSigner('RS256')
 const VISIT = { team: 'shop', address: '10.0.0.1' }
 
 let server: FakeApiServer
@@ -29,6 +33,8 @@ beforeEach(async () => {
     ...{ config: server.config, clock, metrics: quietClusterMetrics, userAgent: 'punctual/test' },
   })
   held = new Map()
+  server.documents.set(KEYS, { keys: [signer.jwk] })
+  server.documents.set('/.well-known/openid-configuration', { issuer: ISSUER })
   for (const name of ['shop', 'mail']) {
     const metadata = { name, uid: 'uid-1' }
     server.put(`/api/v1/namespaces/${name}`, { apiVersion: 'v1', kind: 'Namespace', metadata })
@@ -40,9 +46,18 @@ afterEach(async () => {
   await server.close()
 })
 
+/** Of a provider that the API server knows and we do not. */
 function jwt(claims: object = {}): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  return `${part({ alg: 'none' })}.${part(claims)}.c2ln`
+  return madeUp({ iss: 'https://id.example', ...claims })
+}
+
+/** Of the cluster, for the service account of this name. */
+function ofCluster(name: string, claims: object = {}): string {
+  const sub = `system:serviceaccount:shop:${name}`
+  const token = signer.sign({ sub, aud: [ISSUER], ...claims })
+  server.reviews.users.set(token, { username: sub })
+  server.reviews.grants.add(`${sub} shop get httpqueues/jobs`)
+  return token
 }
 
 function openUsers(change: Partial<ConstructorParameters<typeof KubernetesUsers>[0]> = {}): KubernetesUsers {
@@ -176,6 +191,8 @@ function without({ username: _username, ...rest }: typeof ANN) {
 describe('which tokens are asked about', () => {
   test.each([
     ['a JWT', jwt(), true, true],
+    ['a JWT by a shared secret', madeUp({}, { alg: 'HS256' }), false, true],
+    ['a JWT that is not signed', madeUp({}, { alg: 'none' }), false, false],
     ['an opaque one', 'opaque-token-0123456789', false, true],
     ['three parts that are no JWT', 'a.b.c', false, false],
     ['one of more than 8 KiB', `${jwt()}${'x'.repeat(8192)}`, false, false],
@@ -229,7 +246,8 @@ describe('what is remembered', () => {
 })
 
 describe('a flood', () => {
-  const tokensOf = (count: number) => Array.from({ length: count }, (_, i) => jwt({ jti: `random-${i}` }))
+  const tokensOf = (count: number) =>
+    Array.from({ length: count }, (_, i) => jwt({ jti: `random-${i}`, sub: `random-${i}` }))
 
   test('of random tokens from an address asks the API server little, and hurts no other', async () => {
     server.reviews.users.set(jwt(), ANN)
@@ -246,7 +264,7 @@ describe('a flood', () => {
     for (const token of tokensOf(1_000)) void users.admit(token, VISIT)
     expect(await users.admit(jwt(), VISIT)).toMatchObject({ kind: 'admitted' })
     const elsewhere = { ...VISIT, address: '10.0.0.2' }
-    expect(await users.admit(jwt({ jti: 'new' }), elsewhere)).toEqual({ kind: 'unknown' })
+    expect(await users.admit(jwt({ sub: 'new' }), elsewhere)).toEqual({ kind: 'unknown' })
   })
 
   test('of random teams from a user asks the API server little', async () => {
@@ -270,9 +288,121 @@ describe('a flood', () => {
     await until('connections are taken', () => asked('tokenreviews').length > 0)
     resolve()
     const found = await all
-    expect(found.filter(({ kind }) => kind === 'unknown')).toHaveLength(32)
-    expect(found.filter(({ kind }) => kind === 'unavailable')).toHaveLength(168)
+    expect(found.filter(({ kind }) => kind === 'unknown')).toHaveLength(24)
+    expect(found.filter(({ kind }) => kind === 'unavailable')).toHaveLength(176)
   })
+})
+
+describe('beside a flood of made-up tokens from the same address', () => {
+  const forgeries: ReadonlyArray<readonly [what: string, made: (at: number) => string]> = [
+    ['of nobody', (at) => madeUp({ jti: at })],
+    ['not signed', (at) => madeUp({ iss: ISSUER, jti: at }, { alg: 'none' })],
+    ['with a key id of the cluster', (at) => madeUp({ iss: ISSUER, jti: at }, { kid: 'key-1' })],
+    ['with random key ids', (at) => madeUp({ iss: ISSUER, jti: at }, { kid: `random-${at}` })],
+    ['by another key of that id', (at) => another.sign({ jti: at })],
+  ]
+  const another = createSigner('ES256')
+
+  test.each(forgeries)('%s, no new token of the cluster is refused', async (_what, made) => {
+    const users = openUsers()
+    for (let second = 0; second < 30; second += 1) {
+      const found = Promise.all([
+        ...Array.from({ length: 50 }, (_, at) => users.admit(made(second * 50 + at), VISIT)),
+      ])
+      expect(await users.admit(ofCluster(`ci-${second}`), VISIT)).toMatchObject({ kind: 'admitted' })
+      expect(new Set((await found).map(({ kind }) => kind))).not.toContain('admitted')
+      await clock.advance(1_000)
+    }
+  })
+
+  test('by the cluster itself as it seems, the API server is not asked about one', async () => {
+    const users = openUsers()
+    for (let at = 0; at < 1_000; at += 1) {
+      expect(await users.admit(forgeries[2]?.[1](at) ?? '', VISIT)).toEqual({ kind: 'unknown' })
+    }
+    expect(asked('tokenreviews')).toHaveLength(0)
+  })
+
+  test('while the API server is slow, tokens of the cluster get an answer', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const users = openUsers()
+    await users.admit(ofCluster('first'), VISIT)
+    server.faults.add({ path: 'tokenreviews', times: 2, effect: { do: 'hold', until: promise } })
+    const made = Array.from({ length: 400 }, (_, at) => madeUp({ jti: at }))
+    const flood = made.map((token, at) => users.admit(token, { ...VISIT, address: `10.2.0.${at}` }))
+    await until('those are asked about', () => asked('tokenreviews').length === 3)
+    expect(await users.admit(ofCluster('second'), VISIT)).toMatchObject({ kind: 'admitted' })
+    resolve()
+    await Promise.all(flood)
+  })
+
+  test('refused tokens of a pod that is gone keep out no token of another pod', async () => {
+    const users = openUsers()
+    const bound = (uid: string, jti: number) => ({ jti, 'kubernetes.io': { pod: { uid } } })
+    for (let at = 0; at <= REFUSALS.burst; at += 1) {
+      const token = ofCluster('ci', bound('gone', at))
+      server.reviews.users.delete(token)
+      const { kind } = await users.admit(token, VISIT)
+      expect(kind).toBe(at < REFUSALS.burst ? 'unknown' : 'too_many')
+    }
+    expect(await users.admit(ofCluster('ci', bound('new', 0)), VISIT)).toMatchObject({ kind: 'admitted' })
+  })
+
+  test('a new token of a user of a provider who was here before is let in', async () => {
+    const users = openUsers()
+    const ofAnn = (jti: number) => {
+      const token = jwt({ sub: 'ann', jti })
+      server.reviews.users.set(token, ANN)
+      return token
+    }
+    server.reviews.grants.add('ann shop get httpqueues/jobs')
+    expect(await users.admit(ofAnn(1), VISIT)).toMatchObject({ kind: 'admitted' })
+    await Promise.all(Array.from({ length: 500 }, (_, at) => users.admit(jwt({ sub: `x-${at}` }), VISIT)))
+    expect(await users.admit(ofAnn(2), VISIT)).toMatchObject({ kind: 'admitted' })
+  })
+})
+
+describe('where the keys of the cluster cannot be read', () => {
+  test('places are kept for those whose service account was here before', async () => {
+    server.documents.clear()
+    const users = openUsers()
+    expect(await users.admit(ofCluster('ci', { jti: 1 }), VISIT)).toMatchObject({ kind: 'admitted' })
+    for (let at = 0; at < 500; at += 1) void users.admit(madeUp({ jti: at }), VISIT)
+    expect(await users.admit(madeUp({ jti: 'over' }), VISIT)).toMatchObject({ kind: 'too_many' })
+    expect(await users.admit(ofCluster('ci', { jti: 2 }), VISIT)).toMatchObject({ kind: 'admitted' })
+    expect(await users.admit(ofCluster('cd', { jti: 3 }), VISIT)).toMatchObject({ kind: 'admitted' })
+    expect(logged).toHaveLength(1)
+  })
+
+  test('they are read once they can be', async () => {
+    server.faults.add({ path: KEYS, effect: { do: 'answer', code: 403 } })
+    const users = openUsers()
+    await users.admit(madeUp(), VISIT)
+    await clock.advance(READ_PAUSE_MS)
+    await users.admit(madeUp(), VISIT)
+    const isForgeryAskedAbout = async (): Promise<boolean> => {
+      const before = asked('tokenreviews').length
+      await users.admit(madeUp({ iss: ISSUER, jti: before }, { kid: 'key-1' }), VISIT)
+      return asked('tokenreviews').length > before
+    }
+    await expect.poll(isForgeryAskedAbout).toBe(false)
+    expect(asked(KEYS)).toHaveLength(2)
+  })
+})
+
+test('who tries teams without end takes no place of other users while the API server is slow', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const users = openUsers()
+  const [greedy, other] = [ofCluster('greedy'), jwt({ sub: 'ann' })]
+  server.reviews.users.set(other, ANN)
+  server.reviews.grants.add('ann shop get httpqueues/jobs')
+  await users.admit(greedy, VISIT)
+  server.faults.add({ path: 'subjectaccessreviews', times: 7, effect: { do: 'hold', until: promise } })
+  const teams = Array.from({ length: 100 }, (_, at) => users.admit(greedy, { ...VISIT, team: `t-${at}` }))
+  await until('some are asked about', () => asked('subjectaccessreviews').length >= 14)
+  expect(await users.admit(other, VISIT)).toMatchObject({ kind: 'admitted' })
+  resolve()
+  await Promise.all(teams)
 })
 
 describe('an API server that is away', () => {
