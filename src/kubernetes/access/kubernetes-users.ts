@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
-import { FairPlaces } from '../../domain/shares/fair-places.ts'
+import { FairTurns, NoTurnError } from '../../domain/shares/fair-turns.ts'
 import type { Permissions } from '../../domain/access/permission.ts'
 import { userPrincipal } from '../../domain/access/user-principal.ts'
 import type { NamedUser } from '../../domain/access/session.ts'
@@ -20,8 +20,8 @@ export const GRANTED_MS = 30_000
 export const REFUSED_MS = 5_000
 /** Tokens, and users in teams, that are remembered. */
 const ENTRIES_MAX = 10_000
-/** Users in teams whose rights are being asked for. Each is seven questions. */
-const RIGHTS_PLACES = { places: 16, shares: { holder: 0.8 } }
+/** Users in teams whose rights are being asked for, and who wait for that. Each is seven questions. */
+const RIGHTS_TURNS = { atOnce: 16, waiting: 200, waitMs: 5_000 }
 /** Refused tokens of a subject or an address, and refused teams of a user. */
 export const REFUSALS = { burst: 20, refillMs: 1_000, keysMax: 10_000 }
 const BUSY: Admission = {
@@ -78,7 +78,7 @@ interface Rights {
 
 /** How a question that nobody has asked yet is asked. */
 interface Question<V> extends Pick<Standing, 'taker' | 'holder'> {
-  readonly places: FairPlaces<'holder'>
+  readonly turns: FairTurns
   readonly ask: () => Promise<V>
 }
 
@@ -91,10 +91,10 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   readonly #options: KubernetesUsersOptions
   readonly #reviews: AccessReviews
   readonly #keys: ClusterKeys
-  readonly #lanes = new TokenLanes()
+  readonly #lanes: TokenLanes
   readonly #known: ReviewMemory<Known>
   readonly #rights: ReviewMemory<Rights>
-  readonly #rightsPlaces = new FairPlaces(RIGHTS_PLACES)
+  readonly #rightsTurns: FairTurns
   readonly #refusals = new AttemptLimit(REFUSALS)
   #logAgainAtMs = Number.NEGATIVE_INFINITY
 
@@ -103,6 +103,8 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     this.#options = options
     this.#reviews = new AccessReviews(options.transport, clock)
     this.#keys = new ClusterKeys(options)
+    this.#lanes = new TokenLanes(clock)
+    this.#rightsTurns = new FairTurns(clock, RIGHTS_TURNS)
     this.#known = new ReviewMemory(clock, {
       entriesMax: ENTRIES_MAX,
       isGood: ({ user }) => user !== null,
@@ -116,12 +118,12 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   }
 
   mayKnow(token: string): boolean {
-    const read = readToken(token)
-    return read !== null && (read !== 'opaque' || this.#options.tokens === 'any')
+    return this.#read(token) !== null
   }
 
   async admit(token: string, visit: Visit): Promise<Admission> {
-    const read = readToken(token)
+    const read = this.#read(token)
+    if (read === null) return { kind: 'unknown' }
     const jwt = read === 'opaque' ? null : read
     // Also while the API server's answer is still remembered.
     if (jwt !== null && !isInTime(jwt, this.#options.clock.wallMs())) return { kind: 'unknown' }
@@ -144,6 +146,12 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     }
   }
 
+  /** null = not worth asking about. */
+  #read(token: string): Jwt | 'opaque' | null {
+    const read = readToken(token)
+    return read === 'opaque' && this.#options.tokens !== 'any' ? null : read
+  }
+
   async #identify(token: string, jwt: Jwt | null, address: string): Promise<Known | Admission> {
     // Random tokens must not be guessed by how long a comparison takes, nor lie in memory.
     const key = hash('sha256', token, 'base64url')
@@ -155,7 +163,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     const pool = lane === 'unknown' ? 'doubt' : 'review'
     return this.#recall(this.#known, key, {
       ...standing,
-      places: this.#lanes.places[lane],
+      turns: this.#lanes.turns[lane],
       ask: async () => {
         const user = await this.#reviews.userOf(token, { audience: this.#options.audience, pool })
         if (user !== null && jwt !== null) this.#lanes.note(jwt)
@@ -180,7 +188,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     const rights = await this.#recall(this.#rights, key, {
       taker: `user ${user.username}`,
       holder: holderNamed(user.username),
-      places: this.#rightsPlaces,
+      turns: this.#rightsTurns,
       ask: () => this.#askRights(user, team),
     })
     if ('kind' in rights) return rights
@@ -203,7 +211,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   async #recall<V extends object>(
     memory: ReviewMemory<V>,
     key: string,
-    { taker, holder, places, ask }: Question<V>,
+    { taker, holder, turns, ask }: Question<V>,
   ): Promise<V | Admission> {
     const known = memory.fresh(key) ?? memory.asked(key)
     // Nothing may be awaited before the question begins: others would begin theirs.
@@ -212,19 +220,17 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     const retryAfterMs = isTrusted ? 0 : this.#refusals.take(taker, this.#options.clock.monotonicMs())
     if (retryAfterMs > 0) return { kind: 'too_many', retryAfterMs }
     let isRefused = false
-    const place = places.take({ holder })
     try {
-      if (place.kind !== 'granted') return BUSY
-      const value = await memory.ask(key, ask)
+      const value = await memory.ask(key, () => turns.run(holder, ask))
       isRefused = !memory.isGood(value)
       return value
     } finally {
-      if (place.kind === 'granted') place.leave()
       if (!isTrusted && !isRefused) this.#refusals.giveBack(taker)
     }
   }
 
   #unavailable(error: unknown): Admission {
+    if (error instanceof NoTurnError) return BUSY
     if (error instanceof StoreUnavailableError) return STORE_AWAY
     const { clock, logger } = this.#options
     const nowMs = clock.monotonicMs()

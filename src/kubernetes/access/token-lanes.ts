@@ -1,5 +1,6 @@
-import { FairPlaces } from '../../domain/shares/fair-places.ts'
 import { LruCache } from '../../domain/lru-cache.ts'
+import { FairTurns } from '../../domain/shares/fair-turns.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import type { Origin } from './cluster-keys.ts'
 import type { Jwt } from './jwt.ts'
 
@@ -9,8 +10,8 @@ import type { Jwt } from './jwt.ts'
  */
 type Lane = 'genuine' | 'alike' | 'unknown'
 
-/** Questions under way at once in each lane, so that what is made up takes no place of what is not; and of one holder. */
-const LANE = { places: 24, shares: { holder: 0.9 } }
+/** Questions under way, and those that wait, in each lane, so that what is made up takes no place of what is not. */
+export const LANE = { atOnce: 16, waiting: 200, waitMs: 5_000 }
 /** Subjects, and looks of tokens, that are remembered. */
 const SUBJECTS_MAX = 10_000
 const LOOKS_MAX = 1_000
@@ -21,7 +22,7 @@ export interface Standing {
   readonly lane: Lane
   /** Who uses up an attempt if the API server refuses the token. */
   readonly taker: string
-  /** Who holds a place of the lane meanwhile. */
+  /** Whose turn it takes: holders share a lane. */
   readonly holder: string
 }
 
@@ -30,13 +31,17 @@ export interface Standing {
  * be learnt from a token that somebody made up.
  */
 export class TokenLanes {
-  readonly places: Readonly<Record<Lane, FairPlaces<'holder'>>> = {
-    genuine: new FairPlaces(LANE),
-    alike: new FairPlaces(LANE),
-    unknown: new FairPlaces(LANE),
-  }
+  readonly turns: Readonly<Record<Lane, FairTurns>>
   readonly #subjects = new LruCache<string, true>(SUBJECTS_MAX)
   readonly #looks = new LruCache<string, true>(LOOKS_MAX)
+
+  constructor(clock: Clock) {
+    this.turns = {
+      genuine: new FairTurns(clock, LANE),
+      alike: new FairTurns(clock, LANE),
+      unknown: new FairTurns(clock, LANE),
+    }
+  }
 
   /** @param jwt null for an opaque token */
   standingOf(jwt: Jwt | null, { origin, address }: { origin: Origin; address: string }): Standing {

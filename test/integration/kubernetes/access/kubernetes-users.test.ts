@@ -7,6 +7,7 @@ import {
   REFUSED_MS,
 } from '../../../../src/kubernetes/access/kubernetes-users.ts'
 import { READ_PAUSE_MS } from '../../../../src/kubernetes/access/cluster-keys.ts'
+import { LANE } from '../../../../src/kubernetes/access/token-lanes.ts'
 import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
 import type { Logger } from '../../../../src/ports/runtime.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
@@ -283,13 +284,13 @@ describe('a flood', () => {
     server.faults.add({ path: 'tokenreviews', times: 1_000, effect: { do: 'hold', until: promise } })
     const users = openUsers()
     const all = Promise.all(
-      tokensOf(200).map((token, i) => users.admit(token, { ...VISIT, address: `10.1.0.${i}` })),
+      tokensOf(400).map((token, i) => users.admit(token, { ...VISIT, address: `10.1.0.${i}` })),
     )
     await until('connections are taken', () => asked('tokenreviews').length > 0)
     resolve()
     const found = await all
-    expect(found.filter(({ kind }) => kind === 'unknown')).toHaveLength(24)
-    expect(found.filter(({ kind }) => kind === 'unavailable')).toHaveLength(176)
+    expect(found.filter(({ kind }) => kind === 'unknown')).toHaveLength(LANE.atOnce + LANE.waiting)
+    expect(found.filter(({ kind }) => kind === 'unavailable')).toHaveLength(400 - LANE.atOnce - LANE.waiting)
   })
 })
 
@@ -318,7 +319,9 @@ describe('beside a flood of made-up tokens from the same address', () => {
   test('by the cluster itself as it seems, the API server is not asked about one', async () => {
     const users = openUsers()
     for (let at = 0; at < 1_000; at += 1) {
-      expect(await users.admit(forgeries[2]?.[1](at) ?? '', VISIT)).toEqual({ kind: 'unknown' })
+      for (const which of [1, 2]) {
+        expect(await users.admit(forgeries[which]?.[1](at) ?? '', VISIT)).toEqual({ kind: 'unknown' })
+      }
     }
     expect(asked('tokenreviews')).toHaveLength(0)
   })

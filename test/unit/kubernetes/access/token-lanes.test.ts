@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Jwt, readToken } from '../../../../src/kubernetes/access/jwt.ts'
 import { holderNamed, TokenLanes } from '../../../../src/kubernetes/access/token-lanes.ts'
+import { createFakeClock } from '../../../support/fake-clock.ts'
 import { madeUp } from '../../../support/token-signer.ts'
 
 const jwt = (claims: object = {}, kid = 'k') =>
@@ -8,7 +9,7 @@ const jwt = (claims: object = {}, kid = 'k') =>
 const OPEN = { origin: 'open', address: '10.0.0.1' } as const
 
 test('a token that looks like one that was good is no unknown one, and its subject has attempts of its own', () => {
-  const lanes = new TokenLanes()
+  const lanes = new TokenLanes(createFakeClock())
   const unknown = { lane: 'unknown', taker: 'address 10.0.0.1', holder: '10.0.0.1' }
   expect(lanes.standingOf(jwt(), OPEN)).toEqual(unknown)
   lanes.note(jwt())
@@ -29,7 +30,7 @@ test('a token that looks like one that was good is no unknown one, and its subje
 })
 
 test('a genuine token counts for what it is bound to, and holds a place of its namespace', () => {
-  const lanes = new TokenLanes()
+  const lanes = new TokenLanes(createFakeClock())
   const genuine = { ...OPEN, origin: 'genuine' } as const
   const bound = (pod: string) =>
     lanes.standingOf(
