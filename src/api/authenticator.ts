@@ -7,9 +7,10 @@ import type { LoginGrant } from '../ports/access/login-codes.ts'
 import type { TokenUses } from '../ports/access/tokens.ts'
 import type { Clock } from '../ports/runtime.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
-import type { TokenRates, RateAdmission } from '../ports/access/token-rates.ts'
+import type { TokenRates } from '../ports/access/token-rates.ts'
 import type { AddressOf } from './bounds/client-addresses.ts'
 import { overRate, showRate } from './access/rate-headers.ts'
+import { type CountedRate, countRates } from './access/shared-rates.ts'
 import { forbiddenText } from './answers.ts'
 import type { Exchange, Rejection, RequestRejector } from './request-rejector.ts'
 import type { OpenSession, SessionGate } from './sessions/session-gate.ts'
@@ -170,18 +171,21 @@ export class Authenticator {
 
   /** A token without a rate limit costs nothing here. */
   #limited(exchange: Exchange, principal: Principal | null): FoundPrincipal {
-    const limit = principal?.terms?.rateLimit ?? null
-    if (principal === null || limit === null) return principal
-    const end = (admission: RateAdmission): Principal | null => {
+    const limits = principal?.rates ?? []
+    if (principal === null || limits.length === 0) return principal
+    const { team, subject } = principal
+    const end = (counted: CountedRate | null): Principal | null => {
+      if (counted === null) return principal
+      const { limit, admission } = counted
       if (exchange.request.socket.destroyed) return null
       showRate(exchange.response, limit, admission)
       if (admission.isAdmitted) return principal
-      this.#parts.rejector.reject(exchange, overRate(admission))
+      const maker = limit.name === subject ? null : limit.name
+      this.#parts.rejector.reject(exchange, overRate(admission, maker))
       return null
     }
-    const { team, subject: name } = principal
-    const admission = this.#parts.tokenRates.admit({ team, name }, limit)
-    return admission instanceof Promise ? admission.then(end) : end(admission)
+    const counted = countRates({ team, limits }, this.#parts.tokenRates)
+    return counted instanceof Promise ? counted.then(end) : end(counted)
   }
 
   #settled(exchange: Exchange, admission: OwnAdmission): Principal | null {

@@ -1,6 +1,6 @@
 import type { ApiToken } from '../domain/access/api-token.ts'
 import type { Scope } from '../domain/access/permission.ts'
-import type { TokenTerms } from '../domain/access/token-terms.ts'
+import type { OwnRateLimit, TokenTerms } from '../domain/access/token-terms.ts'
 import type { ApiTokenSpec } from './generated/kinds.ts'
 
 type SpecScope = NonNullable<ApiTokenSpec['scopes']>[number]
@@ -30,6 +30,7 @@ function termsOfSpec({ scopes, queues, expiresAt, rateLimit }: ApiTokenSpec): To
         : {
             requestsPerSecond: rateLimit.requestsPerSecond,
             burst: rateLimit.burst ?? rateLimit.requestsPerSecond,
+            ...(rateLimit.sharedWith !== undefined && { sharedWith: rateLimit.sharedWith }),
           },
   }
 }
@@ -44,6 +45,10 @@ export function specOfToken({ sha256Hex, prefix, description, terms }: ApiToken)
     ...(scopes.length === 0 ? {} : { scopes: scopes.map((scope) => SPEC_SCOPES[scope]) }),
     ...(queues === null ? {} : { queues }),
     ...(expiresAtMs === null ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
-    ...(rateLimit === null ? {} : { rateLimit }),
+    ...(rateLimit === null ? {} : { rateLimit: specOfRate(rateLimit) }),
   }
+}
+
+function specOfRate({ sharedWith, ...own }: OwnRateLimit): NonNullable<ApiTokenSpec['rateLimit']> {
+  return sharedWith === undefined ? own : { ...own, sharedWith: [...sharedWith] }
 }

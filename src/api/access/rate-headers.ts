@@ -11,8 +11,10 @@ export function showRate(response: ServerResponse, limit: RateLimit, admission: 
   response.setHeader('RateLimit', `"token";r=${Math.min(burst, admission.remaining)};t=${fullSeconds}`)
 }
 
-export function overRate({ waitMs }: RateAdmission): Rejection {
+/** @param maker of the token, whose limit it is; null when it is the token's own */
+export function overRate({ waitMs }: RateAdmission, maker: string | null): Rejection {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
-  const error = 'The rate limit of this token is reached, try again later'
+  const whose = maker === null ? 'this token' : `the token ${maker}, which this one shares,`
+  const error = `The rate limit of ${whose} is reached, try again later`
   return { status: 429, error, headers: ['Retry-After', String(seconds)] }
 }

@@ -8,7 +8,7 @@ import { toWireToken } from '../../contract/responses/access/token-wire.ts'
 import type { AuditedResource } from '../../domain/access/audit-record.ts'
 import type { Principal } from '../../domain/access/principal.ts'
 import { excessOf, mayLastUntil } from '../../domain/access/token-principal.ts'
-import { TOKEN_DAYS_BY_USER_MAX } from '../../domain/access/token-terms.ts'
+import { SHARED_RATES_MAX, TOKEN_DAYS_BY_USER_MAX } from '../../domain/access/token-terms.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ListedToken, TokenStore, TokenUses } from '../../ports/access/tokens.ts'
@@ -25,6 +25,8 @@ import {
 } from '../team-routes.ts'
 import { type CursorBox, sealedPage } from './sealed-cursors.ts'
 import { prefixOf, TOKEN_BYTES, tokenTextOf } from './token-text.ts'
+
+const SHARED_TOO_OFTEN = `Your token shares the rate limits of ${SHARED_RATES_MAX} others, so tokens that it makes cannot share its own, too`
 
 export interface TokenRouteParts {
   readonly cursorBox: CursorBox
@@ -86,8 +88,16 @@ async function create(context: TeamRequest, parts: TokenRouteParts, body: Buffer
   if (excess !== null) {
     return answerError(response, 403, `A token cannot be given more than you have yourself: ${excess}`)
   }
+  const { rates: sharedWith = [] } = principal
+  if (sharedWith.length > SHARED_RATES_MAX) return answerError(response, 403, SHARED_TOO_OFTEN)
+  const { rateLimit } = given.terms
+  // Otherwise a token could make others to send more than it may.
+  const terms =
+    rateLimit === null || sharedWith.length === 0
+      ? given.terms
+      : { ...given.terms, rateLimit: { ...rateLimit, sharedWith } }
   const text = tokenTextOf(parts.newSecret(TOKEN_BYTES))
-  const token = { team, ...given, prefix: prefixOf(text), sha256Hex: hash('sha256', text, 'hex') }
+  const token = { team, ...given, terms, prefix: prefixOf(text), sha256Hex: hash('sha256', text, 'hex') }
   const shown = toWireToken(token, null)
   await withAudit(parts.auditLog, context, {
     ...{ action: 'create', resource: resourceOf(token), before: null },

@@ -125,7 +125,10 @@ function send(response: ServerResponse, text: string): void {
   else response.write(text)
 }
 
-/** A user is the same one in every team: otherwise, who may read in many of them would get a share in each. */
-function subjectOf({ kind, team, subject }: Principal): string {
-  return kind === 'token' ? `token ${team}/${subject}` : `user ${subject}`
+/**
+ * A user is the same one in every team: otherwise, who may read in many of them would get a share in each. Tokens that share
+ * a rate limit are one, too.
+ */
+function subjectOf({ kind, team, subject, rates = [] }: Principal): string {
+  return kind === 'token' ? `token ${team}/${rates[0]?.name ?? subject}` : `user ${subject}`
 }

@@ -1,5 +1,5 @@
 import type { Permissions, Role } from './permission.ts'
-import type { TokenTerms } from './token-terms.ts'
+import type { TokenRate, TokenTerms } from './token-terms.ts'
 
 /** Who sends a request, and what it may do in one team. Made once for a token, not for each request. */
 export interface Principal {
@@ -12,6 +12,8 @@ export interface Principal {
   readonly queues: ReadonlySet<string> | null
   /** Of a token. */
   readonly terms?: TokenTerms
+  /** The rate limits that each of its requests counts for, outermost first; none when absent. */
+  readonly rates?: readonly TokenRate[]
   /** Of a user. */
   readonly roles?: readonly Role[]
 }

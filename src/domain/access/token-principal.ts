@@ -1,6 +1,6 @@
 import { ALL_PERMISSIONS, SCOPE_PERMISSIONS, SCOPES, type Permission, type Scope } from './permission.ts'
 import type { Principal } from './principal.ts'
-import { NO_TERMS, TOKEN_DAYS_BY_USER_MAX, type TokenTerms } from './token-terms.ts'
+import { NO_TERMS, TOKEN_DAYS_BY_USER_MAX, type TokenRate, type TokenTerms } from './token-terms.ts'
 
 const DAY_MS = 86_400_000
 
@@ -13,7 +13,17 @@ export function tokenPrincipal(team: string, name: string, terms: TokenTerms): P
     permissions: permissionsOf(scopes),
     queues: queues === null ? null : new Set(queues),
     terms,
+    rates: ratesOf(name, terms),
   }
+}
+
+/** A limit that is the same as the one it is shared with adds nothing to it. */
+function ratesOf(name: string, { rateLimit }: TokenTerms): readonly TokenRate[] {
+  if (rateLimit === null) return []
+  const { requestsPerSecond, burst, sharedWith = [] } = rateLimit
+  const nearest = sharedWith.at(-1)
+  const isSame = nearest?.requestsPerSecond === requestsPerSecond && nearest.burst === burst
+  return isSame ? sharedWith : [...sharedWith, { name, requestsPerSecond, burst }]
 }
 
 /** What of these terms goes beyond what the principal may do; null = nothing, so it may make such a token. */

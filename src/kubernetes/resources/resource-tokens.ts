@@ -1,3 +1,4 @@
+import { EditRefusedError } from '../../domain/errors.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { KubeObject, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { TokenKeeper } from '../../ports/access/tokens.ts'
@@ -5,6 +6,10 @@ import type { ApiTokenSpec } from '../../resources/generated/kinds.ts'
 import { API_ORIGIN, ORIGIN_LABEL } from '../../resources/queue-owner.ts'
 import { specOfToken, tokenOfSpec } from '../../resources/token-spec.ts'
 import { notWatched, pollUntil, refOf, withinTimeout } from './resource-edit.ts'
+
+/** An API server leaves out what its definition does not have. */
+const CANNOT_SHARE =
+  'The CustomResourceDefinition of ApiTokens in this cluster is of an earlier version, in which tokens cannot share a rate limit: apply the one of this version.'
 
 interface TokenObject extends KubeObject {
   readonly spec: ApiTokenSpec
@@ -34,7 +39,14 @@ export function createResourceTokens(options: ResourceTokensOptions): TokenKeepe
       const { team, name } = token
       if (!isWatched(team)) throw notWatched('Tokens', team)
       const metadata = { name, namespace: team, labels: { [ORIGIN_LABEL]: API_ORIGIN } }
-      await withinTimeout(clock, () => writer.create({ metadata, spec: specOfToken(token) }))
+      const spec = specOfToken(token)
+      const made = await withinTimeout(clock, () => writer.create({ metadata, spec }))
+      const { sharedWith } = spec.rateLimit ?? {}
+      if (sharedWith !== undefined && made.spec.rateLimit?.sharedWith === undefined) {
+        // Nobody has seen its text yet.
+        await withinTimeout(clock, () => writer.remove(refOf(made)))
+        throw new EditRefusedError(CANNOT_SHARE)
+      }
       await pollUntil(clock, () => Promise.resolve(isAccepted(team, name)))
     },
     remove: async (team, name) => {

@@ -39,6 +39,25 @@ export interface ApiTokenSpec {
      * Requests that may come at once; as many as per second when absent.
      */
     readonly burst?: number
+    /**
+     * The rate limits of the tokens that made this one, outermost first, which its requests count for as well.
+     *
+     * Items: The rate limit of another token.
+     */
+    readonly sharedWith?: {
+      /**
+       * The name of that token.
+       */
+      readonly name: string
+      /**
+       * Requests per second in the long run, of all that share it.
+       */
+      readonly requestsPerSecond: number
+      /**
+       * Requests that may come at once, of all that share it.
+       */
+      readonly burst: number
+    }[]
   }
 }
 /**

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { NO_TERMS } from '../../../src/domain/access/token-terms.ts'
 import { specOfToken, tokenOfSpec } from '../../../src/resources/token-spec.ts'
 import { anApiToken } from '../../support/principals.ts'
 
@@ -10,8 +11,18 @@ const FULL = anApiToken('ci', {
   },
 })
 
+const SHARED = anApiToken('shared', {
+  terms: {
+    ...NO_TERMS,
+    rateLimit: {
+      ...{ requestsPerSecond: 5, burst: 9 },
+      sharedWith: [{ name: 'maker', requestsPerSecond: 7, burst: 9 }],
+    },
+  },
+})
+
 it('a token is in its spec what it was before', () => {
-  for (const token of [FULL, anApiToken('free')]) {
+  for (const token of [FULL, SHARED, anApiToken('free')]) {
     expect(tokenOfSpec('default', token.name, specOfToken(token))).toEqual(token)
   }
   expect(specOfToken(FULL)).toMatchObject({

@@ -890,6 +890,12 @@ export interface RateLimit {
    * Requests that may come at once.
    */
   burst: number
+  /**
+   * The tokens whose rate limits the requests of this one count for as well, outermost first: it was made by a token with a rate limit.
+   *
+   * @maxItems 4
+   */
+  shared_with?: string[]
 }
 export interface Token {
   /**

@@ -242,6 +242,26 @@ describe('a token with a rate limit', () => {
     expect(api.pushed).toEqual([])
   })
 
+  it('is refused beyond the limit of its maker, which it names', async () => {
+    const sharedWith = [{ name: 'maker', requestsPerSecond: 20, burst: 30 }]
+    const made = ofTerms({ rateLimit: { requestsPerSecond: 10, burst: 25, sharedWith } })
+    const tokenRates = {
+      admit: ({ name }: { readonly name: string }) => ({
+        ...answer,
+        isAdmitted: name !== 'maker',
+        waitMs: 5,
+      }),
+    }
+    api = await startApi({ tokens: { principalOf: () => made }, tokenRates })
+    const { status, headers, json } = await push(api.port, GOOD)
+    expect([status, json]).toEqual([
+      429,
+      { error: 'The rate limit of the token maker, which this one shares, is reached, try again later' },
+    ])
+    expect(headers['ratelimit-policy']).toBe('"token";q=30;w=2')
+    expect(api.pushed).toEqual([])
+  })
+
   it('is refused beyond it by a session as well, which it may always leave', async () => {
     const refused = { isAdmitted: false, remaining: 0, fullMs: 2_500, waitMs: 99 }
     api = await startApi({ tokens: { principalOf: () => limited }, tokenRates: { admit: () => refused } })

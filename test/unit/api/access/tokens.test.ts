@@ -137,6 +137,42 @@ describe('POST /api/tokens', () => {
     expect((await post({ name: 'ci', queues: ['b'], expires_at: '2026-11-21T10:01:00Z' })).status).toBe(201)
   })
 
+  it('lets what a token with a rate limit makes share that limit, and what that makes, too', async () => {
+    const store = memoryTokens()
+    const root = { name: 'boss', requestsPerSecond: 10, burst: 20 }
+    const own = { requestsPerSecond: 10, burst: 20 }
+    const body = { name: 'ci', rate_limit: { requests_per_second: 5 } }
+    const { json } = await (await start(store, { rateLimit: own })).post(body)
+    expect(json).toMatchObject({ rate_limit: { requests_per_second: 5, burst: 5, shared_with: ['boss'] } })
+    const made = { requestsPerSecond: 5, burst: 5, sharedWith: [root] }
+    expect(store.all[0]?.terms.rateLimit).toEqual(made)
+    await api?.close()
+    await (await start(store, { rateLimit: { ...own, sharedWith: [{ ...root, name: 'maker' }] } })).post(body)
+    expect(store.all[1]?.terms.rateLimit?.sharedWith).toEqual([{ ...root, name: 'maker' }])
+    await api?.close()
+    await (await start(store, { rateLimit: made })).post({ ...body, rate_limit: { requests_per_second: 1 } })
+    expect(store.all[2]?.terms.rateLimit?.sharedWith).toEqual([
+      root,
+      { name: 'boss', requestsPerSecond: 5, burst: 5 },
+    ])
+  })
+
+  it('refuses a token that would share more limits than there is room for', async () => {
+    const store = memoryTokens()
+    const sharedWith = [9, 8, 7, 6].map((burst) => ({ name: `t-${burst}`, requestsPerSecond: 5, burst }))
+    const body = { name: 'ci', rate_limit: { requests_per_second: 1 } }
+    const deepest = { requestsPerSecond: 5, burst: 5, sharedWith }
+    const refused = await (await start(store, { rateLimit: deepest })).post(body)
+    expect([refused.status, refused.text]).toEqual([
+      403,
+      expect.stringContaining('the rate limits of 4 others'),
+    ])
+    expect(store.all).toEqual([])
+    await api?.close()
+    const above = { ...deepest, sharedWith: sharedWith.slice(1) }
+    expect((await (await start(store, { rateLimit: above })).post(body)).status).toBe(201)
+  })
+
   it('names every mistake', async () => {
     const { post } = await start(memoryTokens())
     const { status, json } = await post({

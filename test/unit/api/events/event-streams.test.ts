@@ -139,6 +139,17 @@ test('a user gets no more by reading in many teams', async () => {
   expect(await statusOf(port)).toBe(200)
 })
 
+test('tokens that share a rate limit share what one token may have', async () => {
+  const { port, become } = await start(12)
+  const rates = [{ name: 'maker', requestsPerSecond: 1, burst: 1 }]
+  const statuses = []
+  for (const subject of ['maker', 'x', 'y']) {
+    become(aPrincipal('default', { subject, rates }))
+    statuses.push(await statusOf(port))
+  }
+  expect(statuses).toEqual([200, 200, 429])
+})
+
 test('when five tokens of a team hold all that it can get, the dashboards of another team open', async () => {
   const { port, become } = await start()
   let held = 0
