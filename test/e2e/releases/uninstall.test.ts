@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, inject, test } from 'vitest'
+import { afterAll, expect, inject, onTestFinished, test } from 'vitest'
 import { openKindCluster, RELEASE_NAMESPACE } from '../../support/cluster/kind-cluster.ts'
 import { until } from '../../support/until.ts'
 import { apiAnswers, installRelease, renderedWithHooks, uninstallRelease } from '../support/release.ts'
@@ -44,7 +44,8 @@ async function applyRendering(): Promise<void> {
     )
     const file = join(folder, 'rendering.json')
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
-    await inNamespace('apply', '--filename', file)
+    // Each object names its namespace, and one is in another.
+    await cluster.kubectl('apply', '--filename', file)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -54,6 +55,9 @@ test('hooks that a tool applies as ordinary objects touch nothing', async () => 
   await cluster.applyQueue('rendered', {})
   await applyCron('rendered')
   const before = await finalizers()
+  onTestFinished(async () => {
+    await inNamespace('delete', 'pod,service', 'punctual-test', '--ignore-not-found')
+  })
   await applyRendering()
   const hasFailed = async () =>
     Number(await inNamespace('get', 'job', 'punctual-uninstall', '--output', 'jsonpath={.status.failed}')) > 0
@@ -72,8 +76,7 @@ test('hooks that a tool applies as ordinary objects touch nothing', async () => 
   const url = cluster.target.url('rendered')
   const { job_id: id } = await cluster.punctual.push({ queue: 'rendered', url })
   await cluster.punctual.ended(id, ARRIVAL_TIMEOUT_MS)
-  // The uninstall of the next scenario replaces the objects of its own hook.
-  await inNamespace('delete', 'pod,service', 'punctual-test', '--ignore-not-found')
+  // The next scenario uninstalls the release, whose hook replaces these objects by its own.
 })
 
 test('an uninstall keeps definitions, queues and jobs, and the next install goes on with them', async () => {
