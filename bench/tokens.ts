@@ -2,6 +2,8 @@
  * What tokens cost a push: `node bench/tokens.ts` measures how long an API process takes to find the principal of a token
  * it knows, with its expiry, its last use and a rate limit, among as many tokens as are given.
  */
+import { loopsOf } from '../test/support/loops.ts'
+import { quietLogger, quietMetrics } from '../test/support/quiet.ts'
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { Authenticator } from '../src/api/authenticator.ts'
 import { NO_TERMS, type TokenTerms } from '../src/domain/access/token-terms.ts'
@@ -59,7 +61,14 @@ async function openAuthenticator(terms: TokenTerms): Promise<Authenticator> {
     hgetall: (key: string) => Promise.resolve(key.endsWith('tokens') ? stored : {}),
   } as unknown as RedisConnection
   const box = new SecretBox(createSecretKey(randomBytes(32)))
-  const compiled = new CompiledSettings({ connection, box, clock: systemClock, logger })
+  const compiled = new CompiledSettings({
+    connection,
+    box,
+    clock: systemClock,
+    logger,
+    metrics: quietMetrics,
+    loops: loopsOf({ clock: systemClock, logger: quietLogger }),
+  })
   await compiled.refresh()
   return new Authenticator({
     tokens: compiled,

@@ -25,6 +25,11 @@ export class StorageFullError extends CodedError {
   }
 }
 
+/** Whether Redis is away or full: what fails by it may be tried again as it is. Anything else is a defect of ours. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof StoreUnavailableError || error instanceof StorageFullError
+}
+
 /** A team has used up a quota; the message names it. */
 export class QuotaExceededError extends CodedError {
   readonly code = 'quota_exceeded'

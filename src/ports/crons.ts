@@ -165,6 +165,8 @@ export interface TickAnswer {
 /** Decisions encoded as a step that is ready to be sent. */
 export interface PreparedTicks {
   readonly crons: number
+  /** What it was prepared from, to be prepared one by one when the step fails. */
+  readonly decided: readonly DecidedCron[]
   /** Creates the runs and records, and sets the next ticks. */
   send(): Promise<TickAnswer>
 }

@@ -1,4 +1,5 @@
 import type { AlertResourceKind, AlertType } from '../domain/alerts/alert.ts'
+import type { SetAsideKind } from '../domain/set-aside.ts'
 import type { ChannelType } from '../domain/notifications/channel.ts'
 import type { LoopName } from './loops/loop-health.ts'
 import type { MetQuota } from './quotas.ts'
@@ -54,6 +55,8 @@ export interface Metrics {
   notificationTried(type: ChannelType, outcome: NotificationOutcome): void
   /** A channel gave up a message and was not failing before. */
   channelFailed(type: ChannelType): void
+  /** Something was left out because of a defect; each is counted once for each reason. */
+  setAside(kind: SetAsideKind): void
   /** A turn of a loop failed because of a defect. */
   loopFailed(loop: LoopName): void
   /** @param count loops of this name that fail turn after turn now */

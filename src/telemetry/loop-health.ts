@@ -1,4 +1,4 @@
-import { reasonOf, StorageFullError, StoreUnavailableError } from '../domain/errors.ts'
+import { isOutage, reasonOf } from '../domain/errors.ts'
 import type { LoopHealth, LoopName, LoopTurns } from '../ports/loops/loop-health.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { Runtime } from '../ports/runtime.ts'
@@ -88,7 +88,7 @@ class Turns implements LoopTurns {
   failed(error: unknown): number | null {
     const { logger, metrics } = this.#options
     const fields = { ...this.#fields(), reason: reasonOf(error) }
-    if (error instanceof StoreUnavailableError || error instanceof StorageFullError) {
+    if (isOutage(error)) {
       logger.debug('A turn of a loop failed because Redis is away or full; it is retried', fields)
       return null
     }

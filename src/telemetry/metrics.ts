@@ -2,6 +2,7 @@ import { Registry, collectDefaultMetrics } from 'prom-client'
 import { ALERT_RESOURCE_KINDS, ALERT_TYPES } from '../domain/alerts/alert.ts'
 import { CHANNEL_TYPES } from '../domain/notifications/channel.ts'
 import { QUOTA_NAMES } from '../domain/quotas.ts'
+import { SET_ASIDE_KINDS } from '../domain/set-aside.ts'
 import { LOOP_NAMES } from '../ports/loops/loop-health.ts'
 import type { FinishOutcome, Metrics, NotificationOutcome } from '../ports/metrics.ts'
 import { Series } from './series.ts'
@@ -45,7 +46,7 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
 }
 
 type EngineMetrics = Pick<Metrics, 'shardsHeld' | 'leaseLost' | 'clockJumped' | 'alertsRaised' | 'redisStep'>
-type LoopMetrics = Pick<Metrics, 'loopFailed' | 'loopsFailing'>
+type LoopMetrics = Pick<Metrics, 'setAside' | 'loopFailed' | 'loopsFailing'>
 
 const NOTIFICATION_OUTCOMES = [
   'sent',
@@ -163,6 +164,11 @@ function engineMetrics(series: Series): EngineMetrics {
 }
 
 function loopMetrics(series: Series): LoopMetrics {
+  const setAside = series.counterOf(
+    'punctual_set_aside_total',
+    'Things left out because our own code threw over them.',
+    { kind: SET_ASIDE_KINDS },
+  )
   const failures = series.counterOf(
     'punctual_loop_failures_total',
     'Turns of loops that failed because of a defect.',
@@ -175,6 +181,7 @@ function loopMetrics(series: Series): LoopMetrics {
   )
   for (const loop of LOOP_NAMES) failing.set({ loop }, 0)
   return {
+    setAside: (kind) => setAside.inc({ kind }),
     loopFailed: (loop) => failures.inc({ loop }),
     loopsFailing: (loop, count) => failing.set({ loop }, count),
   }

@@ -24,6 +24,7 @@ export const quietMetrics: Metrics = {
   alertsRaised: () => undefined,
   notificationTried: () => undefined,
   channelFailed: () => undefined,
+  setAside: () => undefined,
   loopFailed: () => undefined,
   loopsFailing: () => undefined,
   redisStep: () => undefined,

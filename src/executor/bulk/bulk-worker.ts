@@ -14,8 +14,9 @@ export interface BulkWorkerOptions extends Runtime {
 
 /** A new bulk begins within this time. */
 const POLL_MS = 500
-/** After a fault of Redis, and for a piece that failed. */
+/** After a fault of Redis, and for a piece that failed; each further failure in a row doubles it. */
 const RETRY_MS = 2_000
+const RETRY_MS_MAX = 60_000
 /** Of the time that a piece took. */
 const REST_SHARE = 1 / 4
 /** Pieces that failed and are left alone for a while. */
@@ -29,8 +30,8 @@ const FAILED_MAX = 1_000
  */
 export class BulkWorker extends PollLoop {
   readonly #options: BulkWorkerOptions
-  /** Piece → until when it is left alone, monotonic ms. */
-  readonly #failed = new Map<string, number>()
+  /** By piece: until when it is left alone, monotonic ms, and how often it has failed in a row. */
+  readonly #failed = new Map<string, { readonly untilMs: number; readonly failures: number }>()
   /** Cuts short what the loop waits for within a poll. */
   #endRest: () => void = () => undefined
 
@@ -62,32 +63,47 @@ export class BulkWorker extends PollLoop {
   /** Of each team the piece that is due longest. */
   #roundOf(work: readonly BulkWork[]): BulkWork[] {
     const nowMs = this.#options.clock.monotonicMs()
-    for (const [name, untilMs] of this.#failed) if (untilMs <= nowMs) this.#failed.delete(name)
+    const isResting = (piece: BulkWork) => (this.#failed.get(nameOf(piece))?.untilMs ?? 0) > nowMs
     const round = new Map<string, BulkWork>()
     for (const piece of work) {
-      if (!round.has(piece.team) && !this.#failed.has(nameOf(piece))) round.set(piece.team, piece)
+      if (!round.has(piece.team) && !isResting(piece)) round.set(piece.team, piece)
     }
     return [...round.values()]
   }
 
   /** Answers false when another executor has the turn by now. */
   async #tend(piece: BulkWork): Promise<boolean> {
-    const { bulks, clock, logger, places } = this.#options
+    const { bulks, clock, places } = this.#options
     const release = await places.take()
     const startedAtMs = clock.monotonicMs()
     try {
       // What was done before it, and the wait for a place, may have outlasted the turn.
       if (!(await bulks.takeTurn())) return false
       await bulks.tend(piece)
+      this.#failed.delete(nameOf(piece))
     } catch (error) {
-      const { team, id } = piece
-      logger.warn('A bulk cannot go on; retrying', { team, id, shard: bulks.shard, reason: reasonOf(error) })
-      if (this.#failed.size < FAILED_MAX) this.#failed.set(nameOf(piece), clock.monotonicMs() + RETRY_MS)
+      this.#noteFailure(piece, error)
     } finally {
       release()
     }
     await this.#rest((clock.monotonicMs() - startedAtMs) * REST_SHARE)
     return true
+  }
+
+  #noteFailure(piece: BulkWork, error: unknown): void {
+    const { bulks, clock, logger } = this.#options
+    const { team, id } = piece
+    const nowMs = clock.monotonicMs()
+    const failures = (this.#failed.get(nameOf(piece))?.failures ?? 0) + 1
+    const level = failures === 1 ? 'warn' : 'debug'
+    logger[level]('A bulk cannot go on; retrying', { team, id, shard: bulks.shard, reason: reasonOf(error) })
+    // A bulk that has gone since then is forgotten when the list is full.
+    if (this.#failed.size >= FAILED_MAX) {
+      for (const [name, { untilMs }] of this.#failed) if (untilMs <= nowMs) this.#failed.delete(name)
+    }
+    if (this.#failed.size >= FAILED_MAX) return
+    const restMs = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** (failures - 1))
+    this.#failed.set(nameOf(piece), { untilMs: nowMs + restMs, failures })
   }
 
   #rest(ms: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { CronSchedule } from '../../domain/crons/cron-schedule.ts'
 import { cronScheduleOf, type CronFieldProblem, type CronSettings } from '../../domain/crons/cron.ts'
+import { reasonOf } from '../../domain/errors.ts'
 import { LruCache } from '../../domain/lru-cache.ts'
 import type { CronSource, DecidedCron, DueCron } from '../../ports/crons.ts'
 import type { Clock } from '../../ports/runtime.ts'
@@ -22,8 +23,8 @@ export class CronDecider {
   }
 
   /**
-   * A cron that this version does not understand is quarantined, because another version may understand it; `blocking`
-   * of them could not be.
+   * A cron that this version does not understand, or throws over, is quarantined, because another version may understand
+   * it; `blocking` of them could not be.
    */
   async decideAll(
     crons: readonly DueCron[],
@@ -34,14 +35,26 @@ export class CronDecider {
     let blocking = 0
     let sinceMs = clock.monotonicMs()
     for (const cron of crons) {
-      const schedule = this.#scheduleOf(cron.settings)
-      if (!('problem' in schedule)) decided.push(decideCron(schedule, cron, nowMsOf(cron)))
-      else if (!source.quarantine(cron, `${schedule.field} ${schedule.problem}`)) blocking += 1
+      const found = this.#decide(cron, nowMsOf(cron))
+      if (typeof found !== 'string') decided.push(found)
+      else if (!source.quarantine(cron, found)) blocking += 1
       if (clock.monotonicMs() - sinceMs < DECIDING_MS) continue
       await new Promise<void>((resolve) => clock.nextTurn(resolve))
       sinceMs = clock.monotonicMs()
     }
     return { decided, blocking }
+  }
+
+  /** Answers why it cannot be decided, if so. */
+  #decide(cron: DueCron, nowMs: number): DecidedCron | string {
+    try {
+      const schedule = this.#scheduleOf(cron.settings)
+      return 'problem' in schedule
+        ? `${schedule.field} ${schedule.problem}`
+        : decideCron(schedule, cron, nowMs)
+    } catch (error) {
+      return reasonOf(error)
+    }
   }
 
   #scheduleOf(settings: CronSettings): CronSchedule | CronFieldProblem {

@@ -7,6 +7,7 @@ import type { WindowSource } from '../../ports/windows.ts'
 import { PollLoop } from '../poll-loop.ts'
 import { CronDecider } from './cron-decider.ts'
 import { holdsUntilMs } from './cron-decision.ts'
+import { TickWriter } from './tick-writer.ts'
 import { deferCron, heldUntilMs, type NamedCron } from './held-crons.ts'
 
 export interface CronTickerOptions extends Runtime {
@@ -53,6 +54,7 @@ interface PreparedStep {
 export class CronTicker extends PollLoop {
   readonly #options: CronTickerOptions
   readonly #decider: CronDecider
+  readonly #writer: TickWriter
   /** Ordered by due time. */
   #prepared: PreparedStep[] = []
   /** Everything due up to this time has been prepared. */
@@ -66,6 +68,7 @@ export class CronTicker extends PollLoop {
     const { clock, loops, source } = options
     super({ clock, turns: loops.of('tick', source.shard), retryMs: RETRY_MS })
     this.#options = options
+    this.#writer = new TickWriter(source)
     this.#decider = new CronDecider(source, clock)
   }
 
@@ -89,7 +92,7 @@ export class CronTicker extends PollLoop {
 
   async #sendStep(ticks: PreparedTicks): Promise<TickAnswer> {
     const { source, clock, logger } = this.#options
-    const answer = await ticks.send()
+    const answer = await this.#writer.send(ticks)
     if (this.#lastFullMs !== null && clock.monotonicMs() - this.#lastFullMs > FULL_MS) {
       this.#lastFullMs = null
       logger.info('Crons are ticked again: Redis has memory', { shard: source.shard })
@@ -159,7 +162,7 @@ export class CronTicker extends PollLoop {
       for (const { ticks, crons, validUntilMs } of remaining) {
         if (isContended || this.isStopped) return
         const nowMs = source.redisNowMs()
-        if (nowMs >= validUntilMs || crons.some((cron) => this.#isHeld(cron, nowMs))) continue
+        if (nowMs >= validUntilMs || this.#isAnyHeld(crons, nowMs)) continue
         const { started, outdated } = await this.#sendStep(ticks)
         sent += started
         isContended ||= outdated * 2 > ticks.crons
@@ -178,7 +181,8 @@ export class CronTicker extends PollLoop {
     const listed = limit <= 0 ? [] : await source.upcoming(afterMs, untilMs, limit)
     // A cron that was ticked or edited after it was listed may be due later.
     const crons = listed
-      .filter((cron) => dueOf(cron) <= untilMs && !this.#isHeld(cron, dueOf(cron)))
+      .filter((cron) => dueOf(cron) <= untilMs)
+      .filter((cron) => this.#writer.judge(cron, () => !this.#isHeld(cron, dueOf(cron))))
       .toSorted((a, b) => dueOf(a) - dueOf(b))
     for (const group of groupsOf(crons)) {
       if (this.isStopped) return
@@ -186,7 +190,7 @@ export class CronTicker extends PollLoop {
       const dueMs = Math.max(...group.map(dueOf))
       const validUntilMs = Math.min(...decided.map(holdsUntilMs))
       const crons = group.map(({ team, name }) => ({ team, name }))
-      for (const ticks of await source.prepare(decided))
+      for (const ticks of await this.#writer.prepare(decided))
         this.#prepared.push({ dueMs, validUntilMs, crons, ticks })
     }
     this.#prepared.sort((a, b) => a.dueMs - b.dueMs)
@@ -205,8 +209,8 @@ export class CronTicker extends PollLoop {
     const nowMs = source.redisNowMs()
     const held: DecidedCron[] = []
     const free = due.filter((cron) => {
-      const untilMs = heldUntilMs(this.#options.windows, cron, nowMs)
-      if (untilMs !== null) held.push(deferCron(cron, untilMs, nowMs))
+      const untilMs = this.#writer.judge(cron, () => heldUntilMs(this.#options.windows, cron, nowMs))
+      if (typeof untilMs === 'number') held.push(deferCron(cron, untilMs, nowMs))
       return untilMs === null
     })
     const { decided, blocking } = await this.#decider.decideAll(free, () => nowMs)
@@ -216,7 +220,7 @@ export class CronTicker extends PollLoop {
       return blocking > 0 ? RETRY_MS : EARLY_WAIT_MS
     }
     const sum = { started: 0, outdated: 0 }
-    for (const ticks of await source.prepare(decided)) {
+    for (const ticks of await this.#writer.prepare(decided)) {
       const { started, outdated } = await this.#sendStep(ticks)
       sum.started += started
       sum.outdated += outdated
@@ -226,6 +230,15 @@ export class CronTicker extends PollLoop {
     const isContended = sum.outdated * 2 > due.length
     this.#skip = isContended ? Math.floor(random() * SKIPPED_MAX) : 0
     return sum.started === 0 && !isContended ? EARLY_WAIT_MS : 0
+  }
+
+  /** One that cannot be judged counts as held: its step is decided anew, and quarantines it. */
+  #isAnyHeld(crons: readonly NamedCron[], atMs: number): boolean {
+    try {
+      return crons.some((cron) => this.#isHeld(cron, atMs))
+    } catch {
+      return true
+    }
   }
 
   #isHeld(cron: NamedCron, atMs: number): boolean {

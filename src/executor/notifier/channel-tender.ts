@@ -41,6 +41,8 @@ const REPORT_TRIES_MAX = 10
 const REPORT_PAUSE_MS = 500
 /** A channel in trouble that finds no place is looked at again after this long, and up to as much more. */
 const POSTPONE_MS = 5_000
+/** After a defect of ours. */
+const DEFECT_PAUSE_MS = 60_000
 /** By then, settings that another executor has read already have come here too. */
 const SETTINGS_LAG_MS = 3_000
 
@@ -244,14 +246,41 @@ async function send(
   { message, accepted }: { readonly message: Notification; readonly accepted: readonly string[] },
 ): Promise<DeliveryResult> {
   const members = channel.type === 'email' ? settings.members : []
-  return sender.send(
-    {
-      ...{ channel, notification: message, settings },
-      recipients: members.filter(({ email }) => !accepted.includes(email)),
-      timestampSeconds: Math.floor(look.nowMs / 1000),
-    },
-    signal,
-  )
+  try {
+    return await sender.send(
+      {
+        ...{ channel, notification: message, settings },
+        recipients: members.filter(({ email }) => !accepted.includes(email)),
+        timestampSeconds: Math.floor(look.nowMs / 1000),
+      },
+      signal,
+    )
+  } catch (error) {
+    return { kind: 'failed', answer: defectAnswer(error), isFinal: false, retryAfterMs: null, accepted: [] }
+  }
+}
+
+function defectAnswer(defect: unknown): string {
+  return `Punctual could not make the message: ${reasonOf(defect)}`
+}
+
+/**
+ * A channel over which our own code throws counts as failing, with what it threw as its answer, and is looked at again
+ * after a pause: a version to come may not throw.
+ */
+export async function markFailing(
+  { board }: Pick<ChannelTenderOptions, 'board'>,
+  ref: ChannelRef,
+  defect: unknown,
+): Promise<void> {
+  const look = await board.look(ref)
+  if (look === null) return
+  const { state, message, nowMs } = look
+  await board.write(look, {
+    state: { ...state, failingSinceMs: state.failingSinceMs ?? nowMs, lastAnswer: defectAnswer(defect) },
+    message,
+    dueMs: nowMs + DEFECT_PAUSE_MS,
+  })
 }
 
 /** Writes a result on what the channel is by now. What cannot be written in time, another finds when the lease ends. */

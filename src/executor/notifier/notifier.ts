@@ -1,9 +1,10 @@
-import { reasonOf } from '../../domain/errors.ts'
+import { isOutage, reasonOf } from '../../domain/errors.ts'
+import { SetAside } from '../../domain/set-aside.ts'
 import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { ChannelRef, RaisedNotice } from '../../ports/notifications.ts'
 import type { NotifiedTeamsSource } from '../../ports/settings.ts'
 import { PollLoop } from '../poll-loop.ts'
-import { tendChannel, type ChannelTenderOptions } from './channel-tender.ts'
+import { markFailing, tendChannel, type ChannelTenderOptions } from './channel-tender.ts'
 import { DueChannels, type TakePlace } from './due-channels.ts'
 
 export interface NotifierOptions extends ChannelTenderOptions {
@@ -33,6 +34,7 @@ export class Notifier extends PollLoop {
   readonly #abort = new AbortController()
   /** Team → version of the settings whose channels are prepared. */
   readonly #prepared = new Map<string, number>()
+  readonly #setAside: SetAside
   #notifiedTeams: readonly string[] | null = null
   #isFailing = false
 
@@ -40,9 +42,12 @@ export class Notifier extends PollLoop {
     const { clock, loops } = options
     super({ clock, turns: loops.of('notify', null), retryMs: POLL_MS })
     this.#options = options
+    this.#setAside = new SetAside('channel', options)
     this.#due = new DueChannels({
-      typeOf: ({ team, channel }) =>
-        options.teams.of(team).channels.find(({ name }) => name === channel)?.type ?? 'webhook',
+      typeOf: ({ team, channel }) => {
+        const typeIn = () => options.teams.of(team).channels.find(({ name }) => name === channel)?.type
+        return this.#setAside.try({ team, channel }, typeIn, undefined) ?? 'webhook'
+      },
       tend: (ref, takePlace) => this.#tend(ref, takePlace),
     })
   }
@@ -149,16 +154,27 @@ export class Notifier extends PollLoop {
 
   async #tend(ref: ChannelRef, takePlace: TakePlace): Promise<'done' | 'no_place'> {
     const { logger, teams } = this.#options
-    const tending = { ref, settings: teams.of(ref.team), takePlace, signal: this.#abort.signal }
     try {
+      const tending = { ref, settings: teams.of(ref.team), takePlace, signal: this.#abort.signal }
       const answer = await tendChannel(this.#options, tending)
       if (answer !== 'unknown') return answer
       // Its record is lost: it is made anew, as of a new channel.
       if (this.#prepared.delete(ref.team)) this.#notifiedTeams = null
     } catch (error) {
-      logger.debug('A channel could not be looked at; retrying', { ...ref, reason: reasonOf(error) })
+      if (isOutage(error)) {
+        logger.debug('A channel could not be looked at; retrying', { ...ref, reason: reasonOf(error) })
+      } else await this.#leaveOut(ref, error)
     }
     return 'done'
+  }
+
+  async #leaveOut(ref: ChannelRef, defect: unknown): Promise<void> {
+    this.#setAside.note({ team: ref.team, channel: ref.channel }, defect)
+    await markFailing(this.#options, ref, defect).catch((error: unknown) =>
+      this.#options.logger.debug('A channel cannot be marked as failing', {
+        ...{ ...ref, reason: reasonOf(error) },
+      }),
+    )
   }
 }
 
@@ -170,7 +186,14 @@ async function eachOf<T>(
   note: NoteFault,
   run: (item: T) => Promise<void>,
 ): Promise<void> {
+  const settled = async (item: T): Promise<void> => {
+    try {
+      await run(item)
+    } catch (error) {
+      note(error)
+    }
+  }
   for (let i = 0; i < items.length; i += TEAMS_AT_ONCE) {
-    await Promise.all(items.slice(i, i + TEAMS_AT_ONCE).map((item) => run(item).catch(note)))
+    await Promise.all(items.slice(i, i + TEAMS_AT_ONCE).map((item) => settled(item)))
   }
 }

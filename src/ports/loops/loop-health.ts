@@ -17,6 +17,10 @@ export const LOOP_NAMES = [
   'notify',
   /** Looks whether this machine was suspended. */
   'suspension',
+  /** Reads the compiled settings of teams, and the tokens. */
+  'settings',
+  /** Reads the compiled maintenance windows. */
+  'windows',
 ] as const
 
 export type LoopName = (typeof LOOP_NAMES)[number]

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { isBulkEnded } from '../../domain/bulk/bulk.ts'
 import { pageSizeAt, rateOfPart } from '../../domain/bulk/bulk-pace.ts'
+import { isOutage } from '../../domain/errors.ts'
 import { BULK_PAGE_JOBS_MAX } from '../../domain/limits.ts'
+import { SetAside } from '../../domain/set-aside.ts'
 import type { BulkShard } from '../../ports/bulk/bulk.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
 import type { BulkRecord } from '../layout/bulk-record.ts'
@@ -28,6 +30,7 @@ const RESEND_MS = 2_000
 export function createBulkShard(engine: Engine, shard: number, acts: BulkActs): BulkShard {
   const holder = randomBytes(6).toString('base64url')
   const keys = shardKeys(engine, shard)
+  const setAside = new SetAside('bulk_job', engine)
   let pages = 0
   let renewAtMs = 0
   const takeTurn = async (): Promise<boolean> => {
@@ -63,7 +66,7 @@ export function createBulkShard(engine: Engine, shard: number, acts: BulkActs): 
       pages += 1
       const nonce = `${holder}.${pages}`
       if (kind === 'whole') return tendBulk(engine, { team, id })
-      await workPart({ engine, acts, shard, keepTurn }, { team, id }, nonce)
+      await workPart({ engine, acts, shard, setAside, keepTurn }, { team, id }, nonce)
     },
     redisNowMs: () => engine.runner.redisNowMs(shard),
   }
@@ -73,6 +76,7 @@ interface ShardParts {
   readonly engine: Engine
   readonly acts: BulkActs
   readonly shard: number
+  readonly setAside: SetAside
   /** Renews the turn when it is time; false when another executor has it. */
   keepTurn(): Promise<boolean>
 }
@@ -95,25 +99,48 @@ async function workPart(parts: ShardParts, ref: BulkRef, nonce: string): Promise
 
 type PageHead = Omit<BulkPage, keyof CandidatePage>
 
-/** Answers whether it was the last one of the part. */
+/**
+ * Answers whether it was the last one of the part. A page that our own code or the step throws over is halved until the
+ * job it throws over is alone; that one counts as failed.
+ */
 async function workPage(parts: ShardParts, head: PageHead, jobsMax: number): Promise<boolean> {
-  const { engine, acts, shard, keepTurn } = parts
+  const { engine, keepTurn } = parts
   for (let limit = jobsMax; limit > 0;) {
     if (!(await keepTurn())) return false
     // With a smaller limit it is looked for again, so that the next page begins behind the last job of this one.
     const page = { ...head, ...(await findCandidates(engine, { ...head, limit })) }
-    const made = await callOf(parts, page)
-    if ('fits' in made) {
-      limit = Math.min(made.fits, limit - 1)
-      continue
+    try {
+      const fits = await sendPage(parts, page)
+      if (fits === null) return page.next === null
+      limit = Math.min(fits, limit - 1)
+    } catch (error) {
+      if (isOutage(error) || page.candidates.length === 0) throw error
+      if (page.candidates.length === 1) return skipJob(parts, page, error)
+      limit = Math.min(limit - 1, Math.ceil(page.candidates.length / 2))
     }
-    const answer = String(await engine.runner.run(made.call, RESEND_MS))
-    if (answer === 'foreign_block') acts.dropBlock(shard)
-    const [status, , , , woken] = answer.split(' ')
-    if (status === 'ok' && Number(woken) > 0) hintWake(engine, shard)
-    return page.next === null
   }
   return false
+}
+
+/** null = it is done, or is another executor's; else how many jobs the page may have. */
+async function sendPage(parts: ShardParts, page: BulkPage): Promise<number | null> {
+  const { engine, acts, shard } = parts
+  const made = await callOf(parts, page)
+  if ('fits' in made) return made.fits
+  const answer = String(await engine.runner.run(made.call, RESEND_MS))
+  if (answer === 'foreign_block') acts.dropBlock(shard)
+  const [status, , , , woken] = answer.split(' ')
+  if (status === 'ok' && Number(woken) > 0) hintWake(engine, shard)
+  return null
+}
+
+async function skipJob(parts: ShardParts, page: BulkPage, defect: unknown): Promise<boolean> {
+  const misfits = page.candidates.map(({ jobId }) => {
+    parts.setAside.note({ team: page.ref.team, bulk: page.ref.id, jobId }, defect)
+    return { jobId, reason: 'damaged', isChange: false } as const
+  })
+  await sendPage(parts, { ...page, candidates: [], misfits: [...page.misfits, ...misfits] })
+  return page.next === null
 }
 
 async function callOf({ engine, acts }: ShardParts, page: BulkPage): ReturnType<BulkAct> {

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Principal } from '../../domain/access/principal.ts'
 import { tokenPrincipal } from '../../domain/access/token-principal.ts'
-import { reasonOf } from '../../domain/errors.ts'
+import { SetAside } from '../../domain/set-aside.ts'
 import type { OwnSecrets, OwnSecretsSource, SecretOwner } from '../../ports/access/own-secrets.ts'
+import type { LoopHealth, LoopTurns } from '../../ports/loops/loop-health.ts'
+import type { Metrics } from '../../ports/metrics.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import {
   NO_TEAM_SETTINGS,
@@ -12,6 +14,7 @@ import {
   type TokenVerifier,
 } from '../../ports/settings.ts'
 import type { RedisConnection } from '../client/connection.ts'
+import { asStoreFault } from '../client/faults.ts'
 import { TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
 import { CompiledOwnSecrets } from './compiled-own-secrets.ts'
 import type { SecretBox } from '../sealing/secret-box.ts'
@@ -37,6 +40,8 @@ interface CompiledSettingsOptions {
   readonly box: SecretBox | null
   readonly clock: Clock
   readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'setAside'>
+  readonly loops: LoopHealth
 }
 
 /**
@@ -65,12 +70,14 @@ export class CompiledSettings
   readonly #secrets: CompiledOwnSecrets
   #cancelTimer: () => void = () => undefined
   #isStopped = false
-  /** Only the first of several failures in a row is a warning. */
-  #isFailing = false
+  readonly #setAside: SetAside
+  readonly #turns: LoopTurns
 
   constructor(options: CompiledSettingsOptions) {
     this.#options = options
     this.#secrets = new CompiledOwnSecrets(options.logger)
+    this.#setAside = new SetAside('settings', options)
+    this.#turns = options.loops.of('settings', null)
   }
 
   /**
@@ -105,7 +112,7 @@ export class CompiledSettings
       throw new Error('Redis has lost them')
     }
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
-    this.#tokens = principalsByToken(tokens)
+    this.#tokens = principalsByToken(tokens, this.#setAside)
     this.#teams = new Map(
       teamsOf(teams).map(([team, value]) => [team, this.#openTeam(box, team, value)] as const),
     )
@@ -186,30 +193,37 @@ export class CompiledSettings
     this.#sealedTeams.add(team)
   }
 
-  #schedule(): void {
+  #schedule(delayMs = REFRESH_MS): void {
     if (this.#isStopped) return
-    this.#cancelTimer = this.#options.clock.after(REFRESH_MS, () => void this.#poll())
+    this.#cancelTimer = this.#options.clock.after(delayMs, () => void this.#poll())
   }
 
   async #poll(): Promise<void> {
     try {
       await this.refresh()
-      this.#isFailing = false
+      this.#turns.succeeded()
+      this.#schedule()
     } catch (error) {
-      const log = this.#isFailing ? 'debug' : 'warn'
-      this.#isFailing = true
-      this.#options.logger[log]('Compiled settings cannot be read; the last ones stay applied', {
-        reason: reasonOf(error),
-      })
+      // The last ones stay applied.
+      this.#schedule(this.#turns.failed(asStoreFault(error)) ?? REFRESH_MS)
     }
-    this.#schedule()
   }
 }
 
 /** The oldest entry of a hash wins: a team that learns another's token hash must not take over its jobs with it. */
-function principalsByToken(tokens: Readonly<Record<string, string>>): Map<string, Principal> {
-  const latestFirst = tokensOf(tokens).toSorted((a, b) => b.version - a.version)
-  return new Map(latestFirst.map(({ hash, team, name, terms }) => [hash, tokenPrincipal(team, name, terms)]))
+function principalsByToken(
+  tokens: Readonly<Record<string, string>>,
+  setAside: SetAside,
+): Map<string, Principal> {
+  const readable = Object.entries(tokens).flatMap(([field, value]) =>
+    setAside.try({ token: field }, () => tokensOf({ [field]: value }), []),
+  )
+  const latestFirst = readable.toSorted((a, b) => b.version - a.version)
+  return new Map(
+    latestFirst.flatMap(({ hash, team, name, terms }) =>
+      setAside.try({ team, token: name }, () => [[hash, tokenPrincipal(team, name, terms)] as const], []),
+    ),
+  )
 }
 
 /** Tokens are random, so a fast hash is enough; a lookup by hash leaks no timing of the token itself. */

@@ -1,5 +1,7 @@
-import { reasonOf } from '../../domain/errors.ts'
+import { SetAside } from '../../domain/set-aside.ts'
 import type { MaintenanceWindow } from '../../domain/windows/maintenance-window.ts'
+import type { LoopHealth, LoopTurns } from '../../ports/loops/loop-health.ts'
+import type { Metrics } from '../../ports/metrics.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { Hold, KnownWindows, Mutes, WindowSource, WindowStore } from '../../ports/windows.ts'
 import type { StepRunner } from '../client/step-runner.ts'
@@ -16,6 +18,8 @@ interface CompiledWindowsOptions {
   readonly runner: Pick<StepRunner, 'read'>
   readonly clock: Clock
   readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'setAside'>
+  readonly loops: LoopHealth
 }
 
 /**
@@ -30,18 +34,21 @@ export class CompiledWindows implements WindowSource, WindowStore, KnownWindows 
   readonly #options: CompiledWindowsOptions
   /** As last read; undefined before the first read, null in an installation that never had a window. */
   #version: string | null | undefined
-  #inForce = new WindowsInForce([])
+  #inForce: WindowsInForce
+  readonly #setAside: SetAside
+  readonly #turns: LoopTurns
   /** Each in the order of its names. */
   #byTeam: ReadonlyMap<string, readonly MaintenanceWindow[]> = new Map()
   /** Entries that cannot be read; each is logged once. */
   #damaged: ReadonlySet<string> = new Set()
   #cancelTimer: () => void = () => undefined
   #isStopped = false
-  /** Only the first of several failures in a row is a warning. */
-  #isFailing = false
 
   constructor(options: CompiledWindowsOptions) {
     this.#options = options
+    this.#setAside = new SetAside('window', options)
+    this.#inForce = new WindowsInForce([], { setAside: this.#setAside })
+    this.#turns = options.loops.of('windows', null)
   }
 
   /** Reads what is stored, then polls; the first read must succeed. */
@@ -64,7 +71,7 @@ export class CompiledWindows implements WindowSource, WindowStore, KnownWindows 
     const hash = await runner.read((redis) => redis.hgetall(WINDOWS_KEY))
     const windows = this.#readAll(hash).toSorted((a, b) => (a.name < b.name ? -1 : 1))
     this.#byTeam = Map.groupBy(windows, ({ team }) => team)
-    this.#inForce = new WindowsInForce(windows, this.#inForce)
+    this.#inForce = new WindowsInForce(windows, { former: this.#inForce, setAside: this.#setAside })
     this.#version = hash[VERSION_FIELD] ?? null
   }
 
@@ -123,22 +130,19 @@ export class CompiledWindows implements WindowSource, WindowStore, KnownWindows 
     return windows
   }
 
-  #schedule(): void {
+  #schedule(delayMs = REFRESH_MS): void {
     if (this.#isStopped) return
-    this.#cancelTimer = this.#options.clock.after(REFRESH_MS, () => void this.#poll())
+    this.#cancelTimer = this.#options.clock.after(delayMs, () => void this.#poll())
   }
 
   async #poll(): Promise<void> {
     try {
       await this.refresh()
-      this.#isFailing = false
+      this.#turns.succeeded()
+      this.#schedule()
     } catch (error) {
-      const log = this.#isFailing ? 'debug' : 'warn'
-      this.#isFailing = true
-      this.#options.logger[log]('Maintenance windows cannot be read; the last ones stay in force', {
-        reason: reasonOf(error),
-      })
+      // The last ones stay in force.
+      this.#schedule(this.#turns.failed(error) ?? REFRESH_MS)
     }
-    this.#schedule()
   }
 }

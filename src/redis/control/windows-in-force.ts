@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import { heldResources } from '../../domain/windows/held-resources.ts'
+import type { SetAside } from '../../domain/set-aside.ts'
 import { WindowOpenings } from '../../domain/windows/window-openings.ts'
 import type { MaintenanceWindow, WindowResource } from '../../domain/windows/maintenance-window.ts'
 import type { Hold, Mutes, WindowSource } from '../../ports/windows.ts'
+
+/** A window that was set aside is tried again after this long: what it threw over may have passed. */
+const ASIDE_MS = 60_000
 
 interface TimedWindow {
   readonly window: MaintenanceWindow
@@ -17,7 +22,8 @@ interface Lasting<T> {
 
 /**
  * Judges a fixed set of windows. What it has found out holds until the next edge of a window that counts for it, and
- * what it knows of a window's times is taken over by its successor: an edit of one costs the others nothing.
+ * what it knows of a window's times is taken over by its successor: an edit of one costs the others nothing. A window that
+ * our own code throws over counts as closed, and stops no other.
  */
 export class WindowsInForce implements WindowSource {
   readonly #timed: ReadonlyMap<string, TimedWindow>
@@ -25,10 +31,17 @@ export class WindowsInForce implements WindowSource {
   readonly #holding: readonly TimedWindow[]
   readonly #mutes = new Map<string, Lasting<Mutes | null>>()
   #holds: Lasting<readonly Hold[]> | null = null
+  readonly #setAside: SetAside
 
-  constructor(windows: readonly MaintenanceWindow[], former: WindowsInForce | null = null) {
+  constructor(
+    windows: readonly MaintenanceWindow[],
+    { former = null, setAside }: { readonly former?: WindowsInForce | null; readonly setAside: SetAside },
+  ) {
+    this.#setAside = setAside
     const known = former === null ? new Map<string, TimedWindow>() : former.#timed
-    const timed = windows.map((window) => timedOf(window, known.get(keyOf(window))))
+    const timed = windows.flatMap((window) =>
+      setAside.try(nameOf(window), () => timedOf(window, known.get(keyOf(window))), []),
+    )
     this.#timed = new Map(timed.map((one) => [keyOf(one.window), one]))
     this.#byTeam = Map.groupBy(timed, ({ window }) => window.team)
     this.#holding = timed.filter(({ window }) => window.action === 'hold')
@@ -39,7 +52,7 @@ export class WindowsInForce implements WindowSource {
     if (windows === undefined) return null
     let mutes = this.#mutes.get(team)
     if (mutes === undefined || !lastsAt(mutes, atMs)) {
-      const { open, untilMs } = openOf(windows, atMs)
+      const { open, untilMs } = this.#openOf(windows, atMs)
       mutes = { value: mutesOf(open), fromMs: atMs, untilMs }
       this.#mutes.set(team, mutes)
     }
@@ -48,11 +61,35 @@ export class WindowsInForce implements WindowSource {
 
   holds(atMs: number): readonly Hold[] {
     if (this.#holds === null || !lastsAt(this.#holds, atMs)) {
-      const { open, untilMs } = openOf(this.#holding, atMs)
-      this.#holds = { value: holdsOf(open), fromMs: atMs, untilMs }
+      const { open, untilMs } = this.#openOf(this.#holding, atMs)
+      // Each is tried alone, because all of them are looked at together afterwards.
+      const sound = open.filter(({ window, untilMs: endMs }) =>
+        this.#setAside.try(nameOf(window), () => heldResources([{ ...window, untilMs: endMs }]), null),
+      )
+      this.#holds = { value: holdsOf(sound), fromMs: atMs, untilMs }
     }
     return this.#holds.value
   }
+
+  /** The windows that are open, and until when no other opens and none of them closes. */
+  #openOf(
+    windows: readonly TimedWindow[],
+    atMs: number,
+  ): { readonly open: readonly OpenWindow[]; readonly untilMs: number } {
+    const open: OpenWindow[] = []
+    let earliestMs = Infinity
+    for (const { window, openings } of windows) {
+      const aside = { isOpen: false, untilMs: atMs + ASIDE_MS }
+      const { isOpen, untilMs } = this.#setAside.try(nameOf(window), () => openings.at(atMs), aside)
+      earliestMs = Math.min(earliestMs, untilMs)
+      if (isOpen) open.push({ window, untilMs })
+    }
+    return { open, untilMs: earliestMs }
+  }
+}
+
+function nameOf({ team, name }: MaintenanceWindow): { team: string; window: string } {
+  return { team, window: name }
 }
 
 function keyOf({ team, name }: MaintenanceWindow): string {
@@ -72,21 +109,6 @@ interface OpenWindow {
   readonly window: MaintenanceWindow
   /** Open at least up to this time. */
   readonly untilMs: number
-}
-
-/** The windows that are open, and until when no other opens and none of them closes. */
-function openOf(
-  windows: readonly TimedWindow[],
-  atMs: number,
-): { readonly open: readonly OpenWindow[]; readonly untilMs: number } {
-  const open: OpenWindow[] = []
-  let earliestMs = Infinity
-  for (const { window, openings } of windows) {
-    const { isOpen, untilMs } = openings.at(atMs)
-    earliestMs = Math.min(earliestMs, untilMs)
-    if (isOpen) open.push({ window, untilMs })
-  }
-  return { open, untilMs: earliestMs }
 }
 
 /** Of several windows over the same resource the one that ends last is named, of several such the first by name. */

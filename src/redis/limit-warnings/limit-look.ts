@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { GROWING_WITHIN_MS } from '../../domain/alerts/limit-rules.ts'
+import { SetAside } from '../../domain/set-aside.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { findCandidates } from './candidates.ts'
@@ -26,6 +27,7 @@ export function createLimitLook(
 ): () => Promise<void> {
   /** No look is due before the next minute, by this executor's last reading. */
   let doneMinute = -1
+  const setAside = new SetAside('limit_warning', engine)
   return async () => {
     const nowMs = engine.runner.redisNowMs(keys.shard)
     const minute = Math.floor(nowMs / MINUTE_MS)
@@ -44,9 +46,13 @@ export function createLimitLook(
       forgetBeforeMs: nowMs - GROWING_WITHIN_MS,
     })
     if (!isTaken) return
-    await lookAtQueues(engine, keys, { localIds: candidates.localIds, windows: options.windows })
+    await lookAtQueues(engine, keys, {
+      localIds: candidates.localIds,
+      windows: options.windows,
+      setAside,
+    })
     const looked = new Set([...teams, ...candidates.warnedTeams])
-    await lookAtTeams(engine, keys, { ...options, teams: [...looked] })
+    await lookAtTeams(engine, keys, { ...options, teams: [...looked], setAside })
   }
 }
 

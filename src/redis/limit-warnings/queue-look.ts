@@ -10,6 +10,7 @@ import {
 } from '../../domain/alerts/limit-rules.ts'
 import { DLQ_RETENTION_DAYS } from '../../domain/limits.ts'
 import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
+import type { SetAside } from '../../domain/set-aside.ts'
 import type { WindowSource } from '../../ports/windows.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
@@ -42,7 +43,11 @@ type Row = [
 export async function lookAtQueues(
   engine: Engine,
   keys: ShardKeys,
-  { localIds, windows }: { localIds: readonly string[]; windows: WindowSource },
+  {
+    localIds,
+    windows,
+    setAside,
+  }: { readonly localIds: readonly string[]; readonly windows: WindowSource; readonly setAside: SetAside },
 ): Promise<void> {
   for (let begin = 0; begin < localIds.length; begin += READ_BATCH_MAX) {
     const page = localIds.slice(begin, begin + READ_BATCH_MAX)
@@ -56,13 +61,17 @@ export async function lookAtQueues(
     const settings = new Map<string, ChainSettings | null>()
     for (let i = 0; i < flat.length; i += 2) {
       const [hash = '', json = ''] = [flat[i], flat[i + 1]]
-      settings.set(hash, settingsIn(hash, json))
+      settings.set(
+        hash,
+        setAside.try({ settingsHash: hash }, () => settingsIn(hash, json), null),
+      )
     }
     const nowMs = Number(now)
-    const changes = rows.flatMap((row, i) =>
-      changesOf(page[i] ?? '', row, { nowMs, settings: settings.get(row[1]) ?? null, windows }),
-    )
-    await warn(engine, keys, changes)
+    const changes = rows.flatMap((row, i) => {
+      const around = { nowMs, settings: settings.get(row[1]) ?? null, windows }
+      return setAside.try({ queue: row[0] }, () => changesOf(page[i] ?? '', row, around), [])
+    })
+    await warn(engine, keys, { changes, setAside })
   }
 }
 

@@ -13,6 +13,7 @@ import type { LimitReason } from '../../domain/alerts/alert.ts'
 import { effectiveQuotas, monthOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { TeamUsage } from '../../ports/quotas.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
+import type { SetAside } from '../../domain/set-aside.ts'
 import type { WindowSource } from '../../ports/windows.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
@@ -32,7 +33,11 @@ export interface LimitLookOptions {
 export async function lookAtTeams(
   engine: Engine,
   keys: ShardKeys,
-  { teams, ...options }: LimitLookOptions & { teams: readonly string[] },
+  {
+    teams,
+    setAside,
+    ...options
+  }: LimitLookOptions & { readonly teams: readonly string[]; readonly setAside: SetAside },
 ): Promise<void> {
   if (teams.length === 0) return
   const [usages, storage, fields] = await Promise.all([
@@ -46,7 +51,7 @@ export async function lookAtTeams(
     ),
   ])
   const nowMs = engine.runner.redisNowMs(keys.shard)
-  const changes = teams.flatMap((team, i) => {
+  const changesOf = (team: string, i: number): WarningChange[] => {
     const [storageSeen, quotaSeen] = [fields[2 * i] ?? '', fields[2 * i + 1] ?? '']
     const usage = usages[i] as TeamUsage
     const suppressedBy = muteOf(options.windows, { team, queue: null, nowMs })
@@ -63,8 +68,9 @@ export async function lookAtTeams(
       }),
       ...changeOf<QuotaFinding>('quota_nearly_used', quotaSeen, { ...around, findings, factsOf: quotaFacts }),
     ]
-  })
-  await warn(engine, keys, changes)
+  }
+  const changes = teams.flatMap((team, i) => setAside.try({ team }, () => changesOf(team, i), []))
+  await warn(engine, keys, { changes, setAside })
 }
 
 const TEAM_LIMITS = ['storage_nearly_full', 'quota_nearly_used'] as const satisfies readonly LimitReason[]

@@ -1,6 +1,8 @@
 import type { LimitReason } from '../../domain/alerts/alert.ts'
 import type { AlertFacts } from '../../domain/alerts/alert-message.ts'
 import { LEASE_MS } from '../../domain/limits.ts'
+import { isOutage } from '../../domain/errors.ts'
+import type { SetAside } from '../../domain/set-aside.ts'
 import type { WindowSource } from '../../ports/windows.ts'
 import { ALERT_TEAM, alertTeam } from '../alerts/alert-teams.ts'
 import { countRaised } from '../alerts/raised.ts'
@@ -45,24 +47,48 @@ export interface WarningChange {
   readonly suppressedBy: string | null
 }
 
-/** Raises and clears. Of several that saw the same, one does it. */
+/** Raises and clears. Of several that saw the same, one does it. One that cannot be written is set aside. */
 export async function warn(
   engine: Engine,
   keys: ShardKeys,
-  changes: readonly WarningChange[],
+  { changes, setAside }: { readonly changes: readonly WarningChange[]; readonly setAside: SetAside },
 ): Promise<void> {
   for (let begin = 0; begin < changes.length; begin += CHANGES_MAX) {
     const page = changes.slice(begin, begin + CHANGES_MAX)
-    const teams = [...new Set(page.map(({ team }) => team))]
-    const raised = await engine.runner.run(
-      WARN.with({
-        ...{ keys, leaseMs: LEASE_MS },
-        teams: teams.map((team) => alertTeam(keys, team, engine.shards.length)),
-        changes: page.map((change) => rowOf(engine, keys, change, teams.indexOf(change.team) + 1)),
-      }),
-    )
-    countRaised(engine.metrics, raised as string)
+    try {
+      await warnPage(engine, keys, page)
+    } catch (error) {
+      if (isOutage(error)) throw error
+      await warnEach(engine, keys, { changes: page, setAside })
+    }
   }
+}
+
+async function warnEach(
+  engine: Engine,
+  keys: ShardKeys,
+  { changes, setAside }: { readonly changes: readonly WarningChange[]; readonly setAside: SetAside },
+): Promise<void> {
+  for (const change of changes) {
+    try {
+      await warnPage(engine, keys, [change])
+    } catch (error) {
+      if (isOutage(error)) throw error
+      setAside.note({ team: change.team, name: change.name, reason: change.reason }, error)
+    }
+  }
+}
+
+async function warnPage(engine: Engine, keys: ShardKeys, page: readonly WarningChange[]): Promise<void> {
+  const teams = [...new Set(page.map(({ team }) => team))]
+  const raised = await engine.runner.run(
+    WARN.with({
+      ...{ keys, leaseMs: LEASE_MS },
+      teams: teams.map((team) => alertTeam(keys, team, engine.shards.length)),
+      changes: page.map((change) => rowOf(engine, keys, change, teams.indexOf(change.team) + 1)),
+    }),
+  )
+  countRaised(engine.metrics, raised as string)
 }
 
 function rowOf(engine: Engine, keys: ShardKeys, change: WarningChange, team: number) {

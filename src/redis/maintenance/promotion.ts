@@ -1,8 +1,11 @@
 import { LEASE_MS, PROMOTE_BATCH_MAX } from '../../domain/limits.ts'
+import { isOutage } from '../../domain/errors.ts'
+import type { SetAside } from '../../domain/set-aside.ts'
 import type { ShardMaintenance } from '../../ports/jobs.ts'
 import { hintWake, type Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
+import { settleEach } from '../retention/settle-each.ts'
 
 export const PROMOTE = step('promote', import.meta.url, {
   keys: ['clock', 'executors', 'nearSet', 'ring', 'teams'],
@@ -23,6 +26,9 @@ const POUR_AHEAD_MS = 60_000
 /** Pages one call of `promote` pours at most: jobs that are due wait behind it, and a minute may hold a million. */
 const POURED_PAGES_MAX = 8
 
+/** The pause after a page with a queue that could not be promoted. */
+const TROUBLED_MS = 250
+
 /** Whether a shard has something to claim, and when `promote` has something to do next. */
 export async function peek(engine: Engine, keys: ShardKeys): ReturnType<ShardMaintenance['peek']> {
   const [ring, near, minutes, suspects] = await engine.runner.read((redis) =>
@@ -40,6 +46,7 @@ export async function peek(engine: Engine, keys: ShardKeys): ReturnType<ShardMai
 export async function promote(
   engine: Engine,
   keys: ShardKeys,
+  setAside: SetAside,
 ): Promise<{ promoted: number; nextDueMs: number | null }> {
   const seen = await look(engine, keys)
   const isPouring = seen.pourDueMs !== null && seen.pourDueMs <= engine.runner.redisNowMs(keys.shard)
@@ -53,6 +60,44 @@ export async function promote(
     else members.push({ localId, jobId })
   }
   if (unreadable.length > 0) logDropped(engine, keys, unreadable.length)
+  const page = { members, unreadable }
+  const { promoted, nextDueMs } = await promotePage(engine, keys, page).catch((error: unknown) => {
+    if (isOutage(error)) throw error
+    return promoteEach(engine, keys, { ...page, setAside })
+  })
+  return { promoted, nextDueMs: earliest(nextDueMs, pourDueMs) }
+}
+
+interface DuePage {
+  readonly members: ReadonlyArray<{ readonly localId: string; readonly jobId: string }>
+  readonly unreadable: readonly string[]
+}
+
+/** Queue by queue, because the step failed for all: one whose data it cannot work with must not keep the others' jobs. */
+async function promoteEach(
+  engine: Engine,
+  keys: ShardKeys,
+  { members, unreadable, setAside }: DuePage & { readonly setAside: SetAside },
+): Promise<{ promoted: number; nextDueMs: number | null }> {
+  const byQueue = Map.groupBy(members, ({ localId }) => localId)
+  let promoted = 0
+  await settleEach([...byQueue, ['', []] as const], {
+    setAside,
+    nameOf: ([queue]) => ({ shard: keys.shard, queue }),
+    run: async ([queue, ofQueue]) => {
+      const page = { members: ofQueue, unreadable: queue === '' ? unreadable : [] }
+      promoted += (await promotePage(engine, keys, page)).promoted
+    },
+  })
+  // What could not be promoted is still due, and must not be tried again at once.
+  return { promoted, nextDueMs: engine.runner.redisNowMs(keys.shard) + TROUBLED_MS }
+}
+
+async function promotePage(
+  engine: Engine,
+  keys: ShardKeys,
+  { members, unreadable }: DuePage,
+): Promise<{ promoted: number; nextDueMs: number | null }> {
   const localIds = new Set(members.map(({ localId }) => localId))
   const queues = Array.from(localIds, (localId) => ({ localId }))
   const reply = await engine.runner.run(
@@ -64,7 +109,7 @@ export async function promote(
     engine.wokenQueues.note(keys.shard, woken, engine.runner.redisNowMs(keys.shard))
     hintWake(engine, keys.shard)
   }
-  return { promoted, nextDueMs: earliest(nextDue === '' ? null : Number(nextDue), pourDueMs) }
+  return { promoted, nextDueMs: nextDue === '' ? null : Number(nextDue) }
 }
 
 /** When pouring is next due, and a page of what is due in the near set. */

@@ -1,4 +1,5 @@
 import { LEASE_MS, REAP_BATCH_MAX, TRIM_BATCH_MAX } from '../../domain/limits.ts'
+import type { SetAside } from '../../domain/set-aside.ts'
 import { forgetAlerts } from '../alerts/forget-alerts.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
@@ -24,15 +25,19 @@ const RETRY_MS = 60_000
  * alerts, trash.
  * Answers whether more is due.
  */
-export async function sweepRetention(engine: Engine, keys: ShardKeys): Promise<boolean> {
+export async function sweepRetention(engine: Engine, keys: ShardKeys, setAside: SetAside): Promise<boolean> {
   const nowMs = engine.runner.redisNowMs(keys.shard)
   const due = await engine.runner.read((redis) =>
     redis.zrangebyscore(keys.retentionDue, '-inf', nowMs, 'LIMIT', 0, MEMBERS_PAGE),
   )
   let isMore = due.length === MEMBERS_PAGE
-  await settleEach(due, async (member) => {
-    const hasMore = await sweepMember(engine, keys, member)
-    isMore ||= hasMore
+  await settleEach(due, {
+    setAside,
+    nameOf: (member) => ({ shard: keys.shard, member }),
+    run: async (member) => {
+      const hasMore = await sweepMember(engine, keys, member)
+      isMore ||= hasMore
+    },
   })
   return isMore
 }

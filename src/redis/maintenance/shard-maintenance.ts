@@ -1,3 +1,4 @@
+import { SetAside } from '../../domain/set-aside.ts'
 import type { ShardMaintenance } from '../../ports/jobs.ts'
 import { NO_WINDOWS, type WindowSource } from '../../ports/windows.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
@@ -26,22 +27,24 @@ export function createShardMaintenance(
   const keys = shardKeys(engine, shard)
   const lookAtLimits = limits === null ? null : createLimitLook(engine, keys, { ...limits, windows })
   const checkRing = createRingCheck(engine, keys)
+  const setAside = new SetAside('upkeep', engine)
+  const around = { windows, setAside }
   return {
     shard,
     peek: () => peek(engine, keys),
-    promote: () => promote(engine, keys),
-    reap: () => reap(engine, keys, windows),
+    promote: () => promote(engine, keys, setAside),
+    reap: () => reap(engine, keys, around),
     keepStatistics: createStatistician(engine, keys),
     sweep: async () => {
       let [hasGarbage, hasCalls, hasTooMuch] = [false, false, false]
       const parts = [
         () => restoreCreated(engine, keys),
-        () => freeOverdue(engine, keys, windows),
+        () => freeOverdue(engine, keys, around),
         async () => {
-          hasGarbage = await sweepRetention(engine, keys)
+          hasGarbage = await sweepRetention(engine, keys, setAside)
         },
         async () => {
-          hasCalls = await evictCalls(engine, keys)
+          hasCalls = await evictCalls(engine, keys, setAside)
         },
         async () => {
           hasTooMuch = await keepBudget(engine, keys)
@@ -49,7 +52,11 @@ export function createShardMaintenance(
         checkRing,
         ...(lookAtLimits === null ? [] : [lookAtLimits]),
       ]
-      await settleEach(parts, (part) => part())
+      await settleEach(parts.entries(), {
+        setAside,
+        nameOf: ([index]) => ({ shard, part: index }),
+        run: ([, part]) => part(),
+      })
       return { isMore: hasGarbage || hasCalls || hasTooMuch }
     },
   }

@@ -1,3 +1,4 @@
+import type { SetAside } from '../../domain/set-aside.ts'
 import { REAP_BATCH_MAX } from '../../domain/limits.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
@@ -19,7 +20,7 @@ const CALLS_PAGE = REAP_BATCH_MAX / 2
 const FULL_PART = 0.9
 
 /** Forgets one page of call records past their age, or the oldest ones while the shard's bytes are nearly used up. */
-export async function evictCalls(engine: Engine, keys: ShardKeys): Promise<boolean> {
+export async function evictCalls(engine: Engine, keys: ShardKeys, setAside: SetAside): Promise<boolean> {
   const { callRecordsMs, callRecordsBytesMax } = engine.retention
   const cutMs = engine.runner.redisNowMs(keys.shard) - callRecordsMs
   const [bytes, oldest] = await engine.runner.read((redis) =>
@@ -30,7 +31,7 @@ export async function evictCalls(engine: Engine, keys: ShardKeys): Promise<boole
   )
   const isFull = Number(bytes ?? 0) > (callRecordsBytesMax / engine.shards.length) * FULL_PART
   let isMore = false
-  await settleEach(Array.from({ length: oldest.length / 2 }).keys(), async (at) => {
+  const evict = async (at: number): Promise<void> => {
     const [localId = '', sinceMs] = oldest.slice(2 * at)
     const isForced = isFull && at === 0
     if (Number(sinceMs) > cutMs && !isForced) return
@@ -39,6 +40,11 @@ export async function evictCalls(engine: Engine, keys: ShardKeys): Promise<boole
       cutMs: isForced ? Number.POSITIVE_INFINITY : cutMs,
     })
     isMore ||= evicted >= CALLS_PAGE
+  }
+  await settleEach(Array.from({ length: oldest.length / 2 }).keys(), {
+    setAside,
+    nameOf: (at) => ({ shard: keys.shard, queue: oldest[2 * at] ?? '' }),
+    run: evict,
   })
   return isMore
 }

@@ -41,14 +41,24 @@ function sumUp(log: readonly string[]): { sums: Sums; entries: number; damaged: 
   const sums: Sums = new Map()
   let [entries, damaged] = [0, 0]
   for (const text of log) {
-    const entry = decodeEntry(text)
-    if (entry !== null) {
+    const entry = readable(text)
+    if (entry === null) damaged += 1
+    else {
       if (entries > 0 && sums.size + entry.tallies.size > TALLIES_CHANGED_MAX) break
       for (const [owner, tally] of entry.tallies) addTally(sumOf(sums, entry.minute, owner), tally, 'max')
-    } else damaged += 1
+    }
     entries += 1
   }
   return { sums, entries, damaged }
+}
+
+/** null when it is damaged, or our own code throws over it: the statistics of all others go on. */
+function readable(text: string): ReturnType<typeof decodeEntry> {
+  try {
+    return decodeEntry(text)
+  } catch {
+    return null
+  }
 }
 
 function sumOf(sums: Sums, minute: number, owner: string): Tally {

@@ -1,8 +1,8 @@
-import { emptyTally } from '../../domain/statistics/tally.ts'
+import { emptyTally, type Tally } from '../../domain/statistics/tally.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { decodeOpen } from '../layout/statistics-cell.ts'
-import { changeTallies, type OpenTally, readVersion, splitOpenField } from './tally-store.ts'
+import { changeTallies, type OpenTally, readVersion, sound, splitOpenField } from './tally-store.ts'
 
 const PAGE = 250
 /** Pages of one call; the next minute goes on. */
@@ -27,7 +27,7 @@ export async function settleMinutes(engine: Engine, keys: ShardKeys, minute: num
       const named = splitOpenField(field)
       // What is damaged is lost, and makes room.
       if (named !== null && Math.abs(named.minute - minute) >= OPEN_MINUTES)
-        settled.set(field, { ...named, tally: decodeOpen(text) ?? emptyTally() })
+        settled.set(field, { ...named, tally: tallyIn(engine, field, text) })
     }
     if (settled.size > 0) {
       const isOurs = await changeTallies(engine, keys, { version, settled: [...settled.values()] })
@@ -37,4 +37,8 @@ export async function settleMinutes(engine: Engine, keys: ShardKeys, minute: num
     cursor = next
     if (cursor === '0') return
   }
+}
+
+function tallyIn(engine: Engine, field: string, text: string): Tally {
+  return sound(engine, field, (isAside) => (isAside ? null : decodeOpen(text))) ?? emptyTally()
 }

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../domain/errors.ts'
 import { STATISTICS_DAYS } from '../../domain/limits.ts'
 import { MINUTE_MS } from '../../domain/statistics/point.ts'
 import { emptyTally, type Tally } from '../../domain/statistics/tally.ts'
@@ -99,7 +100,10 @@ export async function editOpen(
 export async function readOpen(engine: Engine, keys: ShardKeys, fields: readonly string[]): Promise<Tally[]> {
   if (fields.length === 0) return []
   const texts = await engine.runner.read((redis) => redis.hmget(keys.openTallies, ...fields))
-  return texts.map((text) => (text === null ? null : decodeOpen(text)) ?? emptyTally())
+  return texts.map((text, i) => {
+    if (text === null) return emptyTally()
+    return sound(engine, fields[i] ?? '', (isAside) => (isAside ? null : decodeOpen(text))) ?? emptyTally()
+  })
 }
 
 /** False when somebody else has changed the tallies since. Throws StoreUnavailableError. */
@@ -116,15 +120,32 @@ export async function changeTallies(engine: Engine, keys: ShardKeys, change: Tal
       expiresAt: (minuteNow + KEPT_MINUTES) * 60,
       open: open.map(({ minute, owner, tally }) => ({
         field: openField(minute, owner),
-        text: encodeOpen(tally),
+        text: sound(engine, owner, (isAside) => encodeOpen(isAside ? emptyTally() : tally)),
       })),
       settled: settled.map(({ minute, owner, tally }) => ({
         settledTallies: keys.settledTallies(owner),
         field: openField(minute, owner),
-        text: encodeCell(minute, tally),
+        text: sound(engine, owner, (isAside) => encodeCell(minute, isAside ? emptyTally() : tally)),
       })),
       watched: Array.from(watched, ([localId, isWatched]) => ({ localId, isWatched: isWatched ? 1 : 0 })),
     }),
   )
   return answer === 1
+}
+
+/**
+ * Turns a tally into text or back. If our own code throws over it, what the tally counts is lost, because it must not keep
+ * the statistics of all others of its shard from being kept.
+ */
+export function sound<T>(engine: Engine, owner: string, turn: (isAside: boolean) => T): T {
+  try {
+    return turn(false)
+  } catch (error) {
+    engine.metrics.setAside('statistics')
+    engine.logger.error('Statistics of a minute are lost because of a defect', {
+      owner,
+      reason: reasonOf(error),
+    })
+    return turn(true)
+  }
 }

@@ -51,6 +51,8 @@ export async function startCompiledSettings(
     box,
     clock: systemClock,
     logger: telemetry.logger,
+    metrics: telemetry.metrics,
+    loops: telemetry.loops,
   })
   lifecycle.onStop('compiled settings', () => compiled.stop())
   await compiled.start()
@@ -65,6 +67,8 @@ export async function startCompiledWindows(
   const windows = new CompiledWindows({
     ...{ runner: engine.runner, clock: systemClock },
     logger: telemetry.logger,
+    metrics: telemetry.metrics,
+    loops: telemetry.loops,
   })
   lifecycle.onStop('compiled windows', () => windows.stop())
   await windows.start()

@@ -50,13 +50,13 @@ export async function openFolderResources(
   context: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
 ): Promise<Resources> {
   const { lifecycle } = context
-  const { logger } = context.telemetry
+  const { logger, metrics, loops } = context.telemetry
   const { connection } = store
   const queues = createQueueStore(store.engine)
   const crons = createCronStore(store.engine)
   const box = secretBoxOf({ ...settings, secretsKey: folder.secretsKey })
   const compiler = createSettingsCompiler({ engine: store.engine, box, epoch: null })
-  const compiled = new CompiledSettings({ connection, box, clock: systemClock, logger })
+  const compiled = new CompiledSettings({ connection, box, clock: systemClock, logger, metrics, loops })
   await putOwnToken(compiler, STANDALONE_TEAM, folder.token)
   lifecycle.onStop('compiled settings', () => compiled.stop())
 

@@ -349,6 +349,7 @@ const HEALTHY: readonly { series: string; values: string }[] = [
   series('punctual_pushed_queues_waiting', '0x60'),
   series('punctual_notifications_total', '0+1x60', 'type="slack",outcome="sent"'),
   series('punctual_notifications_total', '0x60', 'type="slack",outcome="failed"'),
+  series('punctual_set_aside_total', '0x60', 'kind="window"'),
   series('punctual_loops_failing', '0x60', 'component="executor",pod="a",loop="claim"'),
   series('nodejs_eventloop_lag_p99_seconds', '0.02x60', 'component="api",pod="a"'),
 ]
@@ -369,6 +370,7 @@ const TROUBLES: Readonly<Record<string, readonly { series: string; values: strin
   PunctualLoopFailing: [
     series('punctual_loops_failing', '0x30 1x30', 'component="executor",pod="a",loop="claim"'),
   ],
+  PunctualSetAside: [series('punctual_set_aside_total', '0x30 1x30', 'kind="window"')],
   PunctualClockJumped: [series('punctual_clock_jumps_total', '0x30 1x30', 'direction="forward"')],
   PunctualDamagedJobs: [series('punctual_jobs_set_aside_total', '0x30 1x30')],
   PunctualReconcileErrors: [series('punctual_reconcile_errors_total', '0+1x60', 'controller="httpqueue"')],
@@ -385,6 +387,7 @@ const FURTHER_TROUBLES: typeof TROUBLES = {
   PunctualDown: UP.filter((_, index) => index !== 0),
   PunctualEngineLost: [series('punctual_engine_losses_total', '_x30 1x30', 'reason="EngineLost",pod="new"')],
   PunctualDamagedJobs: [series('punctual_jobs_set_aside_total', '_x30 2x30', 'pod="new"')],
+  PunctualSetAside: [series('punctual_set_aside_total', '_x30 2x30', 'kind="window",pod="new"')],
   PunctualQuotaReached: [series('punctual_pushed_queues_waiting', '3x60')],
 }
 

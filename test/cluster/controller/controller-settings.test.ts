@@ -1,3 +1,4 @@
+import { loopsOf } from '../../support/loops.ts'
 import { createHash, createSecretKey } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CompiledSettings } from '../../../src/redis/control/compiled-settings.ts'
@@ -5,7 +6,7 @@ import { createNotificationBoard } from '../../../src/redis/notifications/notifi
 import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { newJob } from '../../support/engine/engine.ts'
-import { quietLogger } from '../../support/quiet.ts'
+import { quietLogger, quietMetrics } from '../../support/quiet.ts'
 import { until } from '../../support/until.ts'
 import { openControllerWorld, SECRETS_KEY, type ControllerWorld } from './controller-world.ts'
 
@@ -28,6 +29,8 @@ async function compiled() {
     box: new SecretBox(createSecretKey(Buffer.from(SECRETS_KEY, 'base64'))),
     clock: systemClock,
     logger: quietLogger,
+    metrics: quietMetrics,
+    loops: loopsOf({ clock: systemClock, logger: quietLogger }),
   })
   await settings.refresh()
   return settings

@@ -1,7 +1,8 @@
+import { loopsOf } from '../../support/loops.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CompiledWindows } from '../../../src/redis/control/compiled-windows.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
-import { quietLogger } from '../../support/quiet.ts'
+import { quietLogger, quietMetrics } from '../../support/quiet.ts'
 import { until } from '../../support/until.ts'
 import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
 
@@ -15,6 +16,8 @@ beforeAll(async () => {
   await world.start()
   windows = new CompiledWindows({
     ...{ runner: world.engine.engine.runner, clock: systemClock, logger: quietLogger },
+    metrics: quietMetrics,
+    loops: loopsOf({ clock: systemClock, logger: quietLogger }),
   })
 })
 

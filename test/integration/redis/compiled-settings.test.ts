@@ -1,3 +1,4 @@
+import { loopsOf } from '../../support/loops.ts'
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NO_OWN_SECRETS } from '../../../src/ports/access/own-secrets.ts'
@@ -12,7 +13,7 @@ import { createSettingsCompiler, putOwnToken } from '../../../src/redis/control/
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { openEngine, type TestEngine } from '../../support/engine/engine.ts'
-import { quietLogger } from '../../support/quiet.ts'
+import { quietLogger, quietMetrics } from '../../support/quiet.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
 import { NO_TERMS, type TokenTerms } from '../../../src/domain/access/token-terms.ts'
@@ -34,6 +35,8 @@ beforeAll(async () => {
     box,
     clock: systemClock,
     logger: quietLogger,
+    metrics: quietMetrics,
+    loops: loopsOf({ clock: systemClock, logger: quietLogger }),
   })
   await reader.start()
 })
@@ -133,7 +136,14 @@ test('a secret that another key has sealed stops only that change of that team, 
     hgetall: { value: (key: string) => ((reads += 1), opened.connection.hgetall(key)) },
   }) as typeof opened.connection
   const error = (_message: string, fields: Record<string, unknown> = {}): void => void told.push(fields)
-  const other = new CompiledSettings({ connection, box, clock, logger: { ...quietLogger, error } })
+  const other = new CompiledSettings({
+    connection,
+    box,
+    clock,
+    logger: { ...quietLogger, error },
+    metrics: quietMetrics,
+    loops: loopsOf({ clock: clock, logger: quietLogger }),
+  })
   const look = async (): Promise<void> => {
     await clock.advance(800)
     await until('the next look is planned', () => clock.timers > 0)
@@ -163,7 +173,14 @@ test('a secret that another key has sealed stops only that change of that team, 
   expect(told).toHaveLength(1)
 
   // Without settings of before, this team alone makes no calls; what is no secret applies, changes included.
-  const late = new CompiledSettings({ connection, box, clock, logger: { ...quietLogger, error } })
+  const late = new CompiledSettings({
+    connection,
+    box,
+    clock,
+    logger: { ...quietLogger, error },
+    metrics: quietMetrics,
+    loops: loopsOf({ clock: clock, logger: quietLogger }),
+  })
   await compiler.putTeam('team-e', { egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_b3RoZXI='] })
   await late.start()
   expect(told).toHaveLength(2)
@@ -204,6 +221,8 @@ describe('the keys of secrets', () => {
       box: keys,
       clock: createFakeClock(),
       logger: quietLogger,
+      metrics: quietMetrics,
+      loops: loopsOf({ clock: createFakeClock(), logger: quietLogger }),
     })
     await compiled.refresh()
     return compiled

@@ -1,3 +1,4 @@
+import { loopsOf } from '../../support/loops.ts'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { MaintenanceWindow } from '../../../src/domain/windows/maintenance-window.ts'
@@ -7,7 +8,7 @@ import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import { openEngine, type TestEngine } from '../../support/engine/engine.ts'
-import { quietLogger } from '../../support/quiet.ts'
+import { quietLogger, quietMetrics } from '../../support/quiet.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
 
@@ -35,7 +36,13 @@ beforeEach(async () => {
   clock = createFakeClock()
   told = []
   const error = (_message: string, fields: Record<string, unknown> = {}): void => void told.push(fields)
-  reader = new CompiledWindows({ runner: opened.engine.runner, clock, logger: { ...quietLogger, error } })
+  reader = new CompiledWindows({
+    runner: opened.engine.runner,
+    clock,
+    logger: { ...quietLogger, error },
+    metrics: quietMetrics,
+    loops: loopsOf({ clock: clock, logger: quietLogger }),
+  })
   await reader.start()
   return () => reader.stop()
 })
@@ -135,7 +142,13 @@ test('windows stay in force while Redis does not answer', async () => {
   await poll()
   const away = { read: () => Promise.reject(new Error('away')) }
   const runner = Object.create(opened.engine.runner, {})
-  const cut = new CompiledWindows({ runner, clock, logger: quietLogger })
+  const cut = new CompiledWindows({
+    runner,
+    clock,
+    logger: quietLogger,
+    metrics: quietMetrics,
+    loops: loopsOf({ clock: clock, logger: quietLogger }),
+  })
   await cut.start()
   Object.assign(runner, away)
   await poll()

@@ -1,3 +1,4 @@
+import { SetAside } from '../../../src/domain/set-aside.ts'
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { StorageFullError } from '../../../src/domain/errors.ts'
@@ -122,7 +123,7 @@ describe('retention and the sweep', () => {
     assert.equal(await trimmed(), 0)
     assert.deepEqual(await redis.client.lrange(h, 0, -1), roots.slice(1).reverse().map(String))
     stage.world.clock.advance(DEFAULT_RETENTION.callRecordsMs)
-    await evictCalls(stage.world.engine, stage.shard)
+    await evictCalls(stage.world.engine, stage.shard, new SetAside('upkeep', stage.world.engine))
     assert.equal(await redis.client.exists(c), 0)
   })
 

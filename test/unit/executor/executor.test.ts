@@ -65,7 +65,7 @@ test('many ticks that are being written in one shard keep claims waiting in all,
     upcoming: () => Promise.resolve(crons),
     // Redis takes them and does not answer.
     prepare: (decided) =>
-      Promise.resolve([{ crons: decided.length, send: () => new Promise(() => undefined) }]),
+      Promise.resolve([{ crons: decided.length, decided, send: () => new Promise(() => undefined) }]),
   }))
   const { clock, start, source, hint } = world
   await start()

@@ -1,4 +1,13 @@
-import type { Logger } from '../../../ports/runtime.ts'
+import type { Engine } from '../../client/engine.ts'
+
+type Sinks = Pick<Engine, 'logger' | 'metrics'>
+
+/** Team and name are left out when they cannot be read. */
+export interface CronId {
+  readonly cronId: number
+  readonly team?: string
+  readonly name?: string
+}
 
 interface QuarantinedCron {
   readonly dueMs: number
@@ -11,19 +20,19 @@ const QUARANTINE_MS = 60_000
 const QUARANTINED_MAX = 10_000
 
 /**
- * Crons of a shard that cannot be ticked, because their records are damaged or a newer version wrote them. Each is logged
- * once and left out for a while. A cron that is due at another time by now was repaired by an edit or ticked by another
+ * Crons of a shard that cannot be ticked, because their records are damaged, a newer version wrote them, or our own code
+ * throws over them. Each is logged and counted once, and left out for a while. A cron that is due at another time by now was repaired by an edit or ticked by another
  * version. Owns which crons these are, why, and since when.
  */
 export class CronQuarantine {
-  readonly #logger: Logger
+  readonly #sinks: Sinks
   readonly #nowMs: () => number
   readonly #crons = new Map<number, QuarantinedCron>()
   #isFull = false
 
   /** @param nowMs in Redis time */
-  constructor(logger: Logger, nowMs: () => number) {
-    this.#logger = logger
+  constructor(sinks: Sinks, nowMs: () => number) {
+    this.#sinks = sinks
     this.#nowMs = nowMs
   }
 
@@ -38,10 +47,15 @@ export class CronQuarantine {
   }
 
   /** Answers false when the quarantine is full. */
-  add(cronId: number, dueMs: number, reason: string): boolean {
+  add(cron: CronId, dueMs: number, reason: string): boolean {
+    const { cronId } = cron
+    const { logger, metrics } = this.#sinks
     const known = this.#crons.get(cronId)
     if (known === undefined && !this.#hasRoom()) return false
-    if (known?.reason !== reason) this.#logger.error('A cron cannot be ticked', { cronId, reason })
+    if (known?.reason !== reason) {
+      metrics.setAside('cron')
+      logger.error('A cron cannot be ticked', { ...cron, reason })
+    }
     this.#crons.set(cronId, { dueMs, reason, sinceMs: this.#nowMs() })
     return true
   }
@@ -55,7 +69,7 @@ export class CronQuarantine {
     const wasFull = this.#isFull
     this.#isFull = this.#crons.size >= QUARANTINED_MAX
     if (this.#isFull && !wasFull) {
-      this.#logger.error('Crons that cannot be ticked hold up others', { crons: this.#crons.size })
+      this.#sinks.logger.error('Crons that cannot be ticked hold up others', { crons: this.#crons.size })
     }
     return !this.#isFull
   }

@@ -15,13 +15,13 @@ const RESEND_MS = 2_000
 export function createCronSource(engine: Engine, shard: number): CronSource {
   const keys = shardKeys(engine, shard)
   const sender = new TickSender(engine, { keys, resendForMs: RESEND_MS })
-  const quarantine = new CronQuarantine(engine.logger, () => engine.runner.redisNowMs(shard))
+  const quarantine = new CronQuarantine(engine, () => engine.runner.redisNowMs(shard))
   const crons = new DueCrons(engine, { keys, quarantine })
   let isTimeKnown = false
   return {
     shard,
-    quarantine: ({ cronId, expectedMs, spreadMs }, reason) =>
-      quarantine.add(cronId, expectedMs + spreadMs, reason),
+    quarantine: ({ cronId, team, name, expectedMs, spreadMs }, reason) =>
+      quarantine.add({ cronId, team, name }, expectedMs + spreadMs, reason),
     nextDueMs: async () => {
       if (!isTimeKnown) await learnTime(engine, keys)
       isTimeKnown = true
@@ -61,7 +61,7 @@ async function prepare(
       })
     }
     const step = await sender.prepare(entries)
-    prepared.push({ crons: entries.length, send: () => send(sender, step) })
+    prepared.push({ crons: entries.length, decided: page, send: () => send(sender, step) })
   }
   return prepared
 }

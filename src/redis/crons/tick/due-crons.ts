@@ -1,3 +1,4 @@
+import { reasonOf } from '../../../domain/errors.ts'
 import { TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } from '../../../domain/limits.ts'
 import type { DueCron } from '../../../ports/crons.ts'
 import { shardOfQueue, type Engine } from '../../client/engine.ts'
@@ -79,7 +80,7 @@ export class DueCrons {
     const { cronStates, cronDefinitions } = this.#keys
     const texts = await runner.read((redis) => redis.hmget(cronStates, ...listed.map(({ id }) => id)))
     const page = withinBytes(
-      listed.map((cron, i) => ({ ...cron, state: texts[i] ? (stateIn(texts[i]) ?? 'damaged') : null })),
+      listed.map((cron, i) => ({ ...cron, state: stateOf(texts[i] ?? null) })),
       bytesMax,
     )
     const definitions = await runner.read((redis) =>
@@ -88,12 +89,20 @@ export class DueCrons {
     const crons: DueCron[] = []
     const unreadable: Array<ListedCron & { reason: string }> = []
     page.forEach((cron, i) => {
-      const read = this.#dueCron(cron, definitions[i] ?? null)
+      const read = this.#readable(cron, definitions[i] ?? null)
       if (typeof read === 'string') unreadable.push({ ...cron, reason: read })
       else crons.push(read)
     })
     if (unreadable.length > 0) await this.#quarantineListed(unreadable)
     return crons
+  }
+
+  #readable(cron: ReadCron, text: string | null): DueCron | string {
+    try {
+      return this.#dueCron(cron, text)
+    } catch (error) {
+      return reasonOf(error)
+    }
   }
 
   /** Answers what is wrong with it when it cannot be read. */
@@ -119,8 +128,19 @@ export class DueCrons {
       redis.zmscore(this.#keys.cronsDue, ...crons.map(({ id }) => id)),
     )
     crons.forEach(({ id, dueMs, reason }, i) => {
-      if (scores[i] !== null && Number(scores[i]) === dueMs) this.#quarantine.add(Number(id), dueMs, reason)
+      if (scores[i] !== null && Number(scores[i]) === dueMs)
+        this.#quarantine.add({ cronId: Number(id) }, dueMs, reason)
     })
+  }
+}
+
+/** One whose state cannot be read must not keep the others of its page from being read. */
+function stateOf(text: string | null): ReadCron['state'] {
+  if (text === null || text === '') return null
+  try {
+    return stateIn(text) ?? 'damaged'
+  } catch {
+    return 'damaged'
   }
 }
 

@@ -19,8 +19,7 @@ import { blankBatchJob, endedBatchJob } from './work-end.ts'
 
 /** Releases a job, or fails it if this was its last allowed loss. A job that cannot be read is quarantined. */
 export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEntry): Promise<BatchJob> {
-  const location = { queue: entry.queue, settingsHash: '', isLarge: false }
-  const released = blankBatchJob(Number(entry.id), entry.token, location)
+  const released = blankLoss(entry)
   const text = await engine.runner.read((redis) => redis.hget(keys.queue(entry.queue).records, entry.id))
   if (text === null) return released
   const record = readable(() => decodeRecord(text, null))
@@ -32,6 +31,16 @@ export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEn
   return facts === 'damaged'
     ? { ...released, kind: END.quarantined }
     : failedByLoss(engine, keys, entry, record, facts)
+}
+
+/** A job that cannot be judged at all. */
+export function quarantinedLoss(entry: HeldEntry): BatchJob {
+  return { ...blankLoss(entry), kind: END.quarantined }
+}
+
+function blankLoss(entry: HeldEntry): BatchJob {
+  const location = { queue: entry.queue, settingsHash: '', isLarge: false }
+  return blankBatchJob(Number(entry.id), entry.token, location)
 }
 
 /** What is known of a job outside its record. */

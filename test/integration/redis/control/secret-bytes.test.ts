@@ -1,3 +1,4 @@
+import { loopsOf } from '../../../support/loops.ts'
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { NO_TERMS } from '../../../../src/domain/access/token-terms.ts'
@@ -15,7 +16,7 @@ import { SECRETS_KEY } from '../../../../src/redis/layout/keys.ts'
 import { SecretBox } from '../../../../src/redis/sealing/secret-box.ts'
 import { systemClock } from '../../../../src/telemetry/system-clock.ts'
 import { openEngine, type TestEngine } from '../../../support/engine/engine.ts'
-import { quietLogger } from '../../../support/quiet.ts'
+import { quietLogger, quietMetrics } from '../../../support/quiet.ts'
 import { startRedis, type TestRedis } from '../../../support/servers/redis-server.ts'
 
 const key = createSecretKey(randomBytes(32))
@@ -45,7 +46,14 @@ const values = (bytes: number): OwnSecrets => ({
   headerOrigin: 'https://a.test',
 })
 const newReader = (connection = opened.connection, keys = box) =>
-  new CompiledSettings({ connection, box: keys, clock: systemClock, logger: quietLogger })
+  new CompiledSettings({
+    connection,
+    box: keys,
+    clock: systemClock,
+    logger: quietLogger,
+    metrics: quietMetrics,
+    loops: loopsOf({ clock: systemClock, logger: quietLogger }),
+  })
 
 async function storedBytes(team: string): Promise<number> {
   const entries = Object.entries(await redis.client.hgetall(SECRETS_KEY))

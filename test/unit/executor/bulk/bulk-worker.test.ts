@@ -6,6 +6,7 @@ import { BulkWorkers } from '../../../../src/executor/bulk/bulk-workers.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { BulkShard, BulkWork } from '../../../../src/ports/bulk/bulk.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
+import { createRecordingLogger } from '../executor-fixture.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
 /** Bulks of these names with so many pieces to do, `a1` being the first bulk of team a. */
@@ -37,11 +38,22 @@ function setUp(bulks: Record<string, number>, pieceMs = 0) {
     },
     redisNowMs: () => clock.wallMs(),
   }
-  const loops = loopsOf({ clock, logger: quietLogger })
-  const options = { clock, loops, logger: quietLogger, bulks: shard, places: new BulkPlaces() }
+  const logger = createRecordingLogger()
+  const loops = loopsOf({ clock, logger })
+  const options = { clock, loops, logger, bulks: shard, places: new BulkPlaces() }
   const breaks = (broken: typeof isBroken) => void (isBroken = broken)
   const keepsTurn = (keeps: typeof hasTurn) => void (hasTurn = keeps)
-  return { clock, done, shard, left, keepsTurn, worker: new BulkWorker(options), looks: () => looks, breaks }
+  return {
+    clock,
+    logger,
+    done,
+    shard,
+    left,
+    keepsTurn,
+    worker: new BulkWorker(options),
+    looks: () => looks,
+    breaks,
+  }
 }
 
 test('a team with many bulks holds up no other', async () => {
@@ -86,6 +98,18 @@ test('a piece that fails is left alone for a while, and holds up no other', asyn
   breaks(() => false)
   await clock.advance(3_000)
   expect(done).toEqual(['a2', 'a2', 'a1', 'a1'])
+  await worker.stop()
+})
+
+test('a piece that fails again and again is tried ever less often, and logged once', async () => {
+  const { clock, worker, breaks, logger } = setUp({ a1: 1 })
+  const tries: number[] = []
+  breaks(() => tries.push(clock.monotonicMs()) > 0)
+  worker.start()
+  await clock.advance(300_000)
+  const pauses = tries.slice(1).map((ms, i) => ms - (tries[i] ?? 0))
+  expect(pauses).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
+  expect(logger.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
   await worker.stop()
 })
 

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { heldResources } from '../../../../src/domain/windows/held-resources.ts'
 import { StorageFullError } from '../../../../src/domain/errors.ts'
 import { quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
@@ -227,25 +228,46 @@ describe('a cron whose due time changes while upcoming ones are read', () => {
 })
 
 describe('a step that cannot be sent', () => {
-  test.each([
-    ['because of a defect is logged once until a step succeeds', new Error('ERR odd'), 2],
-    ['because Redis is away is not logged here', REDIS_AWAY, 0],
-  ])('%s', async (_what, fault, logged) => {
-    let errors = 0
-    const { clock, shard, ticker } = setUpTicker({
-      logger: { ...quietLogger, error: () => void (errors += 1) },
-    })
+  test('because of a defect quarantines its cron, and no other', async () => {
+    const { clock, shard, ticker } = setUpTicker()
     shard.set(1)
     ticker.start()
-    for (let i = 0; i < 2; i += 1) {
-      shard.fail(fault)
-      await clock.advance(MINUTE_MS)
-      shard.fail(null)
-      await clock.advance(MINUTE_MS)
-    }
-    expect(errors).toBe(logged)
-    expect(shard.ticked.length).toBeGreaterThan(1)
+    shard.fail(new Error('ERR odd'))
+    await clock.advance(MINUTE_MS)
+    expect([...shard.quarantined]).toEqual([[1, 'ERR odd']])
+    shard.fail(null)
+    shard.set(2)
+    await clock.advance(MINUTE_MS)
+    expect(shard.ticked.length).toBeGreaterThan(0)
   })
+
+  test('because Redis is away is sent again', async () => {
+    const { clock, shard, ticker } = setUpTicker()
+    shard.set(1)
+    ticker.start()
+    shard.fail(REDIS_AWAY)
+    await clock.advance(MINUTE_MS)
+    expect(shard.quarantined.size).toBe(0)
+    shard.fail(null)
+    await clock.advance(MINUTE_MS)
+    expect(shard.ticked.length).toBeGreaterThan(0)
+  })
+})
+
+test('a cron whose hold cannot be judged is quarantined, and the others tick', async () => {
+  const { clock, shard, windows, ticker } = setUpTicker()
+  for (let i = 0; i < 10; i += 1) shard.set(i)
+  windows.hold('another', null)
+  const index = Object.getPrototypeOf(heldResources([])) as ReturnType<typeof heldResources>
+  const untilOf = vi.spyOn(index, 'untilOf').mockImplementation((_team, resource) => {
+    if (resource?.name === 'cron-4') throw new Error('odd')
+    return null
+  })
+  ticker.start()
+  await clock.advance(2 * MINUTE_MS)
+  untilOf.mockRestore()
+  expect([...shard.quarantined]).toEqual([[4, 'odd']])
+  expect(new Set(shard.ticked.map(({ cronId }) => cronId)).size).toBe(9)
 })
 
 test('a full Redis is logged once, and so is its end', async () => {

@@ -82,6 +82,7 @@ function createFakeShard(nowMs: () => number) {
     prepare: async (decided) => [
       {
         crons: decided.length,
+        decided,
         send: async () => {
           await gate
           if (fault !== null) throw fault

@@ -321,3 +321,48 @@ test('keeps half of the places of a type for channels that are not in trouble', 
   first?.release()
   assert.ok(take('e', true))
 })
+
+test('a channel that our own code throws over is marked as failing and looked at a minute later; others are sent', async () => {
+  addTeam('bad', ['slack'])
+  addTeam('shop', ['slack'])
+  const bad = teams.get('bad')
+  assert.ok(bad)
+  const broken = { ...bad, version: 1 }
+  Object.defineProperty(broken, 'channels', {
+    get: () => {
+      throw new Error('CST is no time zone')
+    },
+  })
+  const notifier = newNotifier()
+  notifier.start()
+  teams.set('bad', broken)
+  notified = ['shop']
+  await clock.advance(3_000)
+  assert.ok(beingSent().includes('shop-slack0'))
+  assert.deepEqual(
+    writes.find(([name]) => name === 'bad/slack0'),
+    ['bad/slack0', 60_000],
+  )
+  const state = looks.get('bad/slack0')?.state
+  assert.equal(state?.lastAnswer, 'Punctual could not make the message: CST is no time zone')
+  assert.equal(state?.failingSinceMs, 0)
+  for (const call of send.calls) if (call.isOpen) call.answer({ kind: 'sent', answer: 'ok' })
+  await notifier.stopSending(0)
+})
+
+test('a message that cannot be composed is a failed try, with the reason as its answer', async () => {
+  addTeam('bad', ['slack'])
+  addTeam('shop', ['slack'])
+  send.rule = ({ notification }) => {
+    if (notification.team === 'bad') throw new Error('no such alert type')
+    return { kind: 'sent', answer: 'ok' }
+  }
+  const notifier = newNotifier()
+  notifier.start()
+  await clock.advance(3_000)
+  const answerOf = (team: string) => looks.get(`${team}/slack0`)?.state.test?.result
+  assert.equal(answerOf('bad')?.answer, 'Punctual could not make the message: no such alert type')
+  assert.equal(answerOf('bad')?.isSent, false)
+  assert.equal(answerOf('shop')?.isSent, true)
+  await notifier.stopSending(0)
+})
