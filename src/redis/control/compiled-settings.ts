@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Principal } from '../../domain/access/principal.ts'
 import { tokenPrincipal } from '../../domain/access/token-principal.ts'
+import { StoreUnavailableError } from '../../domain/errors.ts'
 import { SetAside } from '../../domain/set-aside.ts'
 import type { OwnSecrets, OwnSecretsSource, SecretOwner } from '../../ports/access/own-secrets.ts'
 import type { LoopHealth, LoopTurns } from '../../ports/loops/loop-health.ts'
@@ -109,7 +110,8 @@ export class CompiledSettings
     if (versions === this.#versions) return
     if (versions === NO_VERSIONS && this.#versions !== null) {
       this.#versions = NO_VERSIONS
-      throw new Error('Redis has lost them')
+      this.#options.logger.warn('Redis has lost the compiled settings; the last ones stay applied')
+      throw new StoreUnavailableError('Redis has lost the compiled settings')
     }
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
     this.#tokens = principalsByToken(tokens, this.#setAside)

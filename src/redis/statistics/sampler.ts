@@ -4,7 +4,7 @@ import { step } from '../client/step.ts'
 import { queuesInFlight } from '../limit-warnings/candidates.ts'
 import { isCallbackQueue, splitNameField, type ShardKeys } from '../layout/keys.ts'
 import { ownerOfQueue, ownerOfTeam } from '../layout/statistics-log.ts'
-import { editOpen } from './tally-store.ts'
+import { editOpen, sound } from './tally-store.ts'
 
 export const SAMPLE_QUEUES = step('sample_queues', import.meta.url, {
   rows: { queues: { queueKeys: ['meta', 'ready', 'records'] } },
@@ -83,7 +83,9 @@ async function samplePage(
     if (field === '' || ready === 0) return []
     const ageMs = oldestDue === '' ? 0 : Math.max(0, Number(now) - Number(oldestDue))
     const sample = { depth: ready, oldestReadySeconds: Math.floor(ageMs / 1000) }
-    const { team, queue } = splitNameField(field)
+    const named = sound(engine, localId, (isAside) => (isAside ? null : splitNameField(field)))
+    if (named === null) return []
+    const { team, queue } = named
     const ofTeam = teams.get(team) ?? { depth: 0, oldestReadySeconds: 0 }
     ofTeam.depth += sample.depth
     ofTeam.oldestReadySeconds = Math.max(ofTeam.oldestReadySeconds, sample.oldestReadySeconds)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { NO_QUOTAS, quotasOf } from '../../../src/domain/quotas.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import { NO_WINDOWS } from '../../../src/ports/windows.ts'
@@ -266,11 +267,27 @@ describe('limit warnings', () => {
 
   test('are raised a minute later when the executor dies between look and step', async () => {
     await stage.saturate()
-    stage.world.faults.torn.set('warn', 1)
+    const { runner } = stage.world.engine
+    const run = runner.run.bind(runner)
+    const away = new StoreUnavailableError('the executor has died')
+    const dying = vi
+      .spyOn(runner, 'run')
+      .mockImplementation((call, ...rest) =>
+        call.name === 'warn' ? Promise.reject(away) : run(call, ...rest),
+      )
     await assert.rejects(stage.look(6 * MINUTE_MS))
+    dying.mockRestore()
     assert.deepEqual(await stage.warnings(), [])
     await stage.look()
     assert.equal((await stage.warnings()).length, 1)
+  })
+
+  test('are raised one by one when the step fails for all of them', async () => {
+    await stage.saturate()
+    stage.world.faults.torn.set('warn', 1)
+    await stage.look(6 * MINUTE_MS)
+    assert.equal((await stage.warnings()).length, 1)
+    await assertClean(stage.world)
   })
 
   test('are raised once when the step is sent twice', async () => {

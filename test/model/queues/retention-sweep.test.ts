@@ -211,7 +211,7 @@ describe('retention and the sweep', () => {
       assert.deepEqual(await redis.client.keys('*trash*'), [])
       assert.ok((await redis.client.llen(stage.shard.queue(old).history)) < 2_000)
       await makeRoom()
-      await assert.rejects(upkeep.sweep(), /WRONGTYPE/)
+      await upkeep.sweep()
       assert.equal(await redis.client.get(stage.shard.created), '1')
     } finally {
       await makeRoom()
@@ -239,7 +239,7 @@ describe('retention and the sweep', () => {
       await upkeep.promote()
     }
     await redis.client.set(stage.shard.heldJobs('e1'), 'no hash')
-    await assert.rejects(upkeep.reap(), /WRONGTYPE/)
+    assert.deepEqual(await upkeep.reap(), { executors: 2, jobs: 1 })
     assert.equal(await redis.client.zscore(stage.shard.executors, 'e2'), null)
     assert.equal(await stage.running(), 1)
   })

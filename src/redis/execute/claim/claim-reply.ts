@@ -112,7 +112,8 @@ function workOf(
     return {
       kind: 'damaged',
       ...claimed,
-      team: splitNameField(queue.nameField).team,
+      // Not by a function that may be what has thrown: the answer brings jobs of other teams.
+      team: queue.nameField.slice(0, Math.max(0, queue.nameField.indexOf('/'))),
       scheduledAtMs: nowMs,
       location: { queue: queue.localId, settingsHash: '', isLarge: false },
     }

@@ -136,16 +136,30 @@ export class HeldQueues {
     }
     localIds.forEach((id, i) => {
       const [name, cronId] = metas[i] ?? []
-      if (name === null || name === undefined) return
-      const { team, queue } = splitNameField(name)
       const text = cronId === null || cronId === undefined ? null : (definitions.get(cronId) ?? null)
-      this.#names.set(id, { team, resource: queue === '' ? cronIn(text) : { kind: 'queue', name: queue } })
+      const named = name === null || name === undefined ? null : namedQueue(name, text)
+      if (named !== null) this.#names.set(id, named)
     })
   }
 }
 
-/** null when the cron is gone: then only its team can hold the runs that it left. */
+/** null when it cannot be read: it counts as not held, because the claim asks for queues of all teams. */
+function namedQueue(name: string, definition: string | null): NamedQueue | null {
+  try {
+    const { team, queue } = splitNameField(name)
+    return { team, resource: queue === '' ? cronIn(definition) : { kind: 'queue', name: queue } }
+  } catch {
+    return null
+  }
+}
+
+/** null when the cron is gone or cannot be read: then only its team can hold the runs that it left. */
 function cronIn(definition: string | null): WindowResource | null {
-  const defined = definition === null ? null : definitionIn(definition, true)
-  return defined === null ? null : { kind: 'cron', name: defined.name }
+  try {
+    const defined = definition === null ? null : definitionIn(definition, true)
+    return defined === null ? null : { kind: 'cron', name: defined.name }
+  } catch {
+    // The claim asks for queues of all teams.
+    return null
+  }
 }

@@ -175,10 +175,20 @@ function suspectOf({ location, jobId }: ClaimedWork): string {
   return `${location.queue}|${jobId}`
 }
 
-/** A team's queues share its headroom only roughly, as suspects are few. Suspects of a deleted queue are dropped. */
+/**
+ * A team's queues share its headroom only roughly, as suspects are few. Suspects of a deleted queue are dropped, and a
+ * queue whose name cannot be read has the headroom of a team that is not known.
+ */
 function headroomOf(grant: ClaimGrant, localId: string, name: string | null): number {
   if (name === null) return CLAIM_BATCH_MAX
-  const { team } = splitNameField(name)
-  const ofTeam = grant.teamHeadroom.get(team) ?? grant.otherTeamsHeadroom
+  const ofTeam = grant.teamHeadroom.get(teamIn(name)) ?? grant.otherTeamsHeadroom
   return Math.min(ofTeam, grant.queueHeadroom.get(localId) ?? grant.otherQueuesHeadroom)
+}
+
+function teamIn(name: string): string {
+  try {
+    return splitNameField(name).team
+  } catch {
+    return ''
+  }
 }
