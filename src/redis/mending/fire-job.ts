@@ -38,7 +38,8 @@ export async function fireJob(
     ...audited(engine, keys, { team: queue.team, entry }),
   })
   const [answer, woken] = (await runner.run(call, RESEND_MS)) as [FireAnswer, number]
-  if (answer === 'fired') engine.auditLines.note(queue.team, entry, DONE)
+  // Where the first answer was lost, only this tells that it was fired.
+  if (answer === 'fired' || answer === 'fired_before') engine.auditLines.note(queue.team, entry, DONE)
   if (woken > 0) hintWake(engine, keys.shard)
   if (answer === 'due' || answer === 'in_flight' || answer === 'damaged') return { status: answer }
   const rootId = jobIds.rootOf(jobId)

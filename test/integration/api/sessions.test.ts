@@ -59,11 +59,13 @@ test('a session holds at every API, until a logout, and neither it nor its token
   const out = { method: 'DELETE', headers: { ...one, ...OURS } }
   expect((await fetch(`${second.url}/api/session?everywhere=true`, out)).status).toBe(204)
   expect([await statusOf(one), await statusOf(other)]).toEqual([401, 401])
-  const { body } = await here.client.send<{ records: { actor: { name: string } }[] }>(
+  const { body } = await here.client.send<{ records: { actor: { name: string }; count: number }[] }>(
     'GET',
     '/api/audit?action=login',
   )
-  expect(body.records.map(({ actor }) => actor.name)).toEqual(['canary', 'canary'])
+  // Like logins within a minute are one record.
+  expect(body.records.map(({ actor }) => actor.name)).toContain('canary')
+  expect(body.records.reduce((sum, { count }) => sum + count, 0)).toBe(2)
 })
 
 test('a session ends within two seconds of its token', async () => {

@@ -108,7 +108,8 @@ async function told({ send }: Installation['client'], queue: number): Promise<Re
     crons: '/api/crons',
     queues: '/api/queues',
     bulks: '/api/bulk',
-    audit: '/api/audit',
+    // Of settings: the version before does not read the log of deeds.
+    audit: '/api/audit?resource_kind=queue',
     points: `/api/queues/${queue}/stats`,
     windows: '/api/maintenance-windows',
   }
