@@ -12,8 +12,9 @@ export interface CronExpression {
   readonly minutes: readonly number[]
   /** Ascending. */
   readonly hours: readonly number[]
-  /** 1–12. */
+  /** 1–12, ascending. */
   readonly months: ReadonlySet<number>
+  /** Ascending. */
   readonly daysOfMonth: ReadonlySet<number>
   /** 0 is Sunday. */
   readonly daysOfWeek: ReadonlySet<number>

@@ -1,3 +1,4 @@
+import { nextDay } from './cron-calendar.ts'
 import type { CronExpression } from './cron-expression.ts'
 import { LruCache } from '../lru-cache.ts'
 import type { OffsetSpan, TimeZone } from './time-zone.ts'
@@ -61,29 +62,24 @@ export class CronSchedule {
   }
 }
 
+/**
+ * Looks for the next local time that matches, and only then for the span it lies in: of all the changes of the clock
+ * before a rare tick none is looked at but the last.
+ */
 function nextTick(expression: CronExpression, zone: TimeZone, afterMs: number): number | null {
   const horizonMs = afterMs + HORIZON_MS
   let fromMs = afterMs + 1
   while (fromMs <= horizonMs) {
     const span = zone.spanAt(fromMs)
-    const tick = tickInSpan(expression, span, fromMs, horizonMs)
-    if (tick !== null) return tick
-    fromMs = span.endMs
+    if (isMadeUpFor(expression, span, fromMs)) return span.startMs
+    const localMs = nextLocal(expression, localFrom(expression, span, fromMs), horizonMs + span.offsetMs)
+    if (localMs !== null && localMs - span.offsetMs < span.endMs) return localMs - span.offsetMs
+    // A local time comes again, or is skipped, within two days: an offset is less than one. Further on, nothing matches
+    // before the time that was found, which is at most a day later by the clock of UTC.
+    const isNear = span.endMs - fromMs <= 2 * DAY_MS
+    fromMs = isNear ? span.endMs : Math.max(span.endMs, (localMs ?? horizonMs + 2 * DAY_MS) - DAY_MS)
   }
   return null
-}
-
-/** The first tick of a span at or after `fromMs`, which lies in it. */
-function tickInSpan(
-  expression: CronExpression,
-  span: OffsetSpan,
-  fromMs: number,
-  horizonMs: number,
-): number | null {
-  if (isMadeUpFor(expression, span, fromMs)) return span.startMs
-  const untilMs = Math.min(span.endMs, horizonMs)
-  const localMs = nextLocal(expression, localFrom(expression, span, fromMs), untilMs + span.offsetMs)
-  return localMs === null ? null : localMs - span.offsetMs
 }
 
 /** Whether a tick in the hour that was skipped before this span comes at the span's first moment. */
@@ -134,55 +130,37 @@ function countTicks(
 /** The first matching minute from one local time on and before another; local times are written as if they were UTC. */
 function nextLocal(expression: CronExpression, fromMs: number, beforeMs: number): number | null {
   const firstMs = Math.ceil(fromMs / MINUTE_MS) * MINUTE_MS
-  let dayMs = Math.floor(firstMs / DAY_MS) * DAY_MS
-  let minuteOfDay = (firstMs - dayMs) / MINUTE_MS
-  while (dayMs < beforeMs) {
-    const day = new Date(dayMs)
-    if (!expression.months.has(day.getUTCMonth() + 1)) {
-      dayMs = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1)
-    } else {
-      const found = isTickDay(expression, day) ? nextMinute(expression, minuteOfDay) : null
-      if (found !== null) {
-        const localMs = dayMs + found * MINUTE_MS
-        return localMs < beforeMs ? localMs : null
-      }
-      dayMs += DAY_MS
-    }
-    minuteOfDay = 0
+  const firstDayMs = Math.floor(firstMs / DAY_MS) * DAY_MS
+  let dayMs = nextDay(expression, firstDayMs, beforeMs)
+  if (dayMs === null) return null
+  let found = nextMinute(expression, dayMs === firstDayMs ? (firstMs - dayMs) / MINUTE_MS : 0)
+  if (found === null) {
+    dayMs = nextDay(expression, dayMs + DAY_MS, beforeMs)
+    // Every other day that matches has a minute that does.
+    found = nextMinute(expression, 0)
   }
-  return null
+  if (dayMs === null || found === null) return null
+  const localMs = dayMs + found * MINUTE_MS
+  return localMs < beforeMs ? localMs : null
 }
 
 /** The matching minutes from one local time on and before another, at most `limit`. */
 function countLocal(expression: CronExpression, fromMs: number, beforeMs: number, limit: number): TickCount {
   const firstMs = Math.ceil(fromMs / MINUTE_MS) * MINUTE_MS
-  let dayMs = Math.floor(firstMs / DAY_MS) * DAY_MS
-  let minuteOfDay = (firstMs - dayMs) / MINUTE_MS
+  const firstDayMs = Math.floor(firstMs / DAY_MS) * DAY_MS
   let count = 0
   let lastMs: number | null = null
-  while (dayMs < beforeMs && count < limit) {
-    const day = new Date(dayMs)
-    if (!expression.months.has(day.getUTCMonth() + 1)) {
-      dayMs = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1)
-    } else {
-      if (isTickDay(expression, day)) {
-        const endMinute = Math.min(MINUTES_PER_DAY, Math.ceil((beforeMs - dayMs) / MINUTE_MS))
-        const passed = minutesBefore(expression, minuteOfDay)
-        const added = Math.min(minutesBefore(expression, endMinute) - passed, limit - count)
-        if (added > 0) lastMs = dayMs + nthMinute(expression, passed + added - 1) * MINUTE_MS
-        count += Math.max(0, added)
-      }
-      dayMs += DAY_MS
-    }
-    minuteOfDay = 0
+  let dayMs = nextDay(expression, firstDayMs, beforeMs)
+  while (dayMs !== null && count < limit) {
+    const firstMinute = dayMs === firstDayMs ? (firstMs - dayMs) / MINUTE_MS : 0
+    const endMinute = Math.min(MINUTES_PER_DAY, Math.ceil((beforeMs - dayMs) / MINUTE_MS))
+    const passed = minutesBefore(expression, firstMinute)
+    const added = Math.min(minutesBefore(expression, endMinute) - passed, limit - count)
+    if (added > 0) lastMs = dayMs + nthMinute(expression, passed + added - 1) * MINUTE_MS
+    count += Math.max(0, added)
+    dayMs = nextDay(expression, dayMs + DAY_MS, beforeMs)
   }
   return { count, lastMs }
-}
-
-function isTickDay({ daysOfMonth, daysOfWeek, isEitherDay }: CronExpression, day: Date): boolean {
-  const isOfMonth = daysOfMonth.has(day.getUTCDate())
-  const isOfWeek = daysOfWeek.has(day.getUTCDay())
-  return isEitherDay ? isOfMonth || isOfWeek : isOfMonth && isOfWeek
 }
 
 /** Minutes since midnight. */
