@@ -3,6 +3,7 @@ import { impossibleAssertions } from '../domain/jobs/assertion.ts'
 import { WINDOWS_PER_TEAM_MAX } from '../domain/limits.ts'
 import { blockedUrlOf } from '../resources/cron-spec.ts'
 import { identityOf } from '../resources/resource.ts'
+import type { FieldProblem } from '../resources/schema/field-path.ts'
 import type {
   ApiTokenResource,
   HttpCronResource,
@@ -14,18 +15,11 @@ import type {
 } from '../resources/resource.ts'
 import { headerSecretFieldOf } from '../resources/secret-refs.ts'
 import { channelOf, secretFieldOf } from '../resources/team-channels.ts'
-import type { FolderProblem } from './folder-problem.ts'
-import { cronKey, queueKey, windowKey } from './folder-snapshot.ts'
+import { type FolderProblem, orSetAside, type Placed } from './folder-problem.ts'
+import { cronKey, queueKey, secretsKey, tokenKey, windowKey } from './folder-snapshot.ts'
 import type { FolderCron, FolderSnapshot, FolderTeam, TeamPolicy } from './folder-snapshot.ts'
 import { ownSecretsOf, secretTextOf, valueOf } from './folder-secrets.ts'
 import type { ManifestFile } from './files/manifest-file.ts'
-
-/** A resource and where it is written. */
-export interface Placed<T extends Resource = Resource> {
-  readonly file: string
-  readonly document: number
-  readonly resource: T
-}
 
 /** The resources of the good versions of all files, conflicts resolved. */
 export interface AppliedResources {
@@ -36,6 +30,8 @@ export interface AppliedResources {
   readonly crons: ReadonlyMap<string, Placed<HttpCronResource>>
   /** By window key. */
   readonly windows: ReadonlyMap<string, Placed<MaintenanceWindowResource>>
+  /** Where what a change names is written, by its key (see `keysOf`). */
+  readonly places: ReadonlyMap<string, Placed>
   readonly problems: readonly FolderProblem[]
 }
 
@@ -64,18 +60,22 @@ export function resolveResources(
   const secrets = new Map(
     unique.filter(isSecret).map((placed) => [identityOf(placed.resource), placed.resource]),
   )
-  const teams = unique
-    .filter(isTeamSettings)
-    .flatMap((placed) => teamOf(placed, secrets, { before, isTargetBlocked, problems }))
+  const teams = unique.filter(isTeamSettings).flatMap((placed) => {
+    const otherwise = before.teams.filter((one) => one.team === placed.resource.team)
+    return orSetAside(placed, { problems, otherwise }, () =>
+      teamOf(placed, secrets, { before, isTargetBlocked, problems }),
+    )
+  })
   const tokens = tokensOf(unique.filter(isToken), problems)
   const windows = windowsOf(unique.filter(isWindow), problems)
   const crons = new Map(unique.filter(isCron).map((placed) => [cronKey(placed.resource), placed]))
-  problems.push(...[...queues.values()].flatMap(([winner]) => impossibleIn(winner)))
-  problems.push(...[...crons.values()].flatMap(impossibleIn))
+  const winners = [...queues.values()].flatMap(([winner]) => winner ?? [])
+  for (const placed of [...winners, ...crons.values()]) {
+    problems.push(...orSetAside(placed, { problems, otherwise: [] }, () => impossibleIn(placed)))
+  }
   const blocked = blockedCrons(crons, { teams, isTargetBlocked, problems })
   const kept = before.crons.filter((cron) => blocked.has(cronKey(cron)))
   const open = new Map([...crons].filter(([key]) => !blocked.has(key)))
-  const winners = [...queues.values()].flatMap(([winner]) => winner ?? [])
   const own = ownSecretsOf([...winners, ...open.values()], secrets, { before, problems })
   // What stays of a cron stays with its secrets: those of its manifest are for another URL.
   const keptSecrets = (before.secrets ?? []).filter(
@@ -85,7 +85,36 @@ export function resolveResources(
     { queues, crons: [...settingsOf(open), ...kept], windows },
     { teams, tokens, secrets: [...own, ...keptSecrets] },
   )
-  return { snapshot, queues, crons, windows, problems }
+  return { snapshot, queues, crons, windows, places: placesOf(unique), problems }
+}
+
+function placesOf(placed: readonly Placed[]): ReadonlyMap<string, Placed> {
+  return new Map(
+    placed
+      .flatMap((one) => keysOfResource(one.resource).map((key): [string, Placed] => [key, one]))
+      .toReversed(),
+  )
+}
+
+/** As in `keysOf`. */
+function keysOfResource(resource: Resource): readonly string[] {
+  const { team, name } = resource
+  switch (resource.kind) {
+    case 'HttpQueue': {
+      const queue = { team, name: resource.queueName }
+      return [queueKey(queue), secretsKey({ owner: { ...queue, kind: 'queue' } })]
+    }
+    case 'HttpCron':
+      return [cronKey(resource), secretsKey({ owner: { team, name, kind: 'cron' } })]
+    case 'MaintenanceWindow':
+      return [windowKey(resource)]
+    case 'ApiToken':
+      return [tokenKey(resource)]
+    case 'TeamSettings':
+      return [team]
+    case 'Secret':
+      return []
+  }
 }
 
 function snapshotOf(
@@ -143,11 +172,16 @@ function blockedCrons(
 ): ReadonlySet<string> {
   const allowed = new Map(teams.map(({ team, policy }) => [team, policy.egressAllow]))
   const blocked = new Set<string>()
-  for (const [key, { file, document, resource }] of crons) {
+  for (const [key, placed] of crons) {
+    const { file, document, resource } = placed
     const egressAllow = allowed.get(resource.team) ?? []
-    const problem = blockedUrlOf(resource.settings, (url) => isTargetBlocked(url, egressAllow))
+    const otherwise = 'set aside'
+    const problem = orSetAside<FieldProblem | typeof otherwise | null>(placed, { problems, otherwise }, () =>
+      blockedUrlOf(resource.settings, (url) => isTargetBlocked(url, egressAllow)),
+    )
     if (problem === null) continue
     blocked.add(key)
+    if (problem === otherwise) continue
     const reason = `${problem.reason} The cron is not applied; settings applied earlier stay.`
     problems.push({
       ...{ code: 'TargetBlocked', file, document, line: null },
@@ -159,11 +193,11 @@ function blockedCrons(
 }
 
 /** The warning that the API would answer; the resource is applied. */
-function impossibleIn(
-  placed: Placed<HttpQueueResource> | Placed<HttpCronResource> | undefined,
-): readonly FolderProblem[] {
-  if (placed === undefined) return []
-  const { file, document, resource } = placed
+function impossibleIn({
+  file,
+  document,
+  resource,
+}: Placed<HttpQueueResource> | Placed<HttpCronResource>): readonly FolderProblem[] {
   return impossibleAssertions(resource.settings.successAssertions).map(({ index, why }) => ({
     ...{ code: 'NeverSucceeds', file, document, line: null },
     ...{ field: `spec.successAssertions[${index}]`, reason: why },

@@ -1,9 +1,10 @@
-import type { Logger } from '../ports/runtime.ts'
+import { EditRefusedError, StorageFullError } from '../domain/errors.ts'
+import type { Clock, Logger } from '../ports/runtime.ts'
 import { problemText } from '../resources/resource.ts'
 import { type AppliedResources, type IsTargetBlocked, resolveResources } from './applied-resources.ts'
 import type { FolderFiles } from './files/folder-files.ts'
 import type { FolderAudit } from './folder-audit.ts'
-import type { FolderProblem } from './folder-problem.ts'
+import { type FolderProblem, setAside } from './folder-problem.ts'
 import {
   changeBetween,
   cronKey,
@@ -16,22 +17,26 @@ import {
   type Refusals,
   tokenKey,
   withInterrupted,
+  withFailedRemovals,
 } from './folder-snapshot.ts'
 
 /** Applies a change and answers what was refused; rejects when it does not know how much was applied. */
 export type ApplyChange = (change: FolderChange) => Promise<Refusals>
 
 const LOGGED_NAMES_MAX = 20
+/** What threw while it was applied will most likely throw again: as long as the folder stays as it is, it has time. */
+const FAULTS_AGAIN_MS = 30_000
 
 /**
  * Applies what the folder says and is not applied yet. Owns the snapshot that was applied last. What was refused, and all
  * of an interrupted change, is part of every further change until it is applied, or undone once the folder no longer
- * says it.
+ * says it. What threw is a problem of its resource, and is tried again at the next change, or after FAULTS_AGAIN_MS.
  */
 export class FolderApplier {
   readonly #files: FolderFiles
   readonly #logger: Logger
   readonly #audit: FolderAudit
+  readonly #clock: Clock
   readonly #logProblems: (problems: readonly FolderProblem[]) => void
   #applyChange: ApplyChange = () => Promise.resolve(NO_REFUSALS)
   #before = EMPTY_SNAPSHOT
@@ -39,6 +44,7 @@ export class FolderApplier {
   #resources: AppliedResources
   #uncertain: ReadonlySet<string> | 'all' = 'all'
   #refusals = NO_REFUSALS
+  #appliedAtMs = 0
   #appliedVersion = -1
   #savedVersion = -1
 
@@ -47,12 +53,14 @@ export class FolderApplier {
     parts: {
       readonly logger: Logger
       readonly audit: FolderAudit
+      readonly clock: Clock
       readonly isTargetBlocked: IsTargetBlocked
     },
   ) {
-    const { logger, audit, isTargetBlocked } = parts
+    const { logger, audit, clock, isTargetBlocked } = parts
     this.#files = files
     this.#audit = audit
+    this.#clock = clock
     this.#resolve = (before) => resolveResources(files.all(), before, isTargetBlocked)
     this.#resources = resolveResources([], EMPTY_SNAPSHOT, isTargetBlocked)
     this.#logger = logger
@@ -76,7 +84,22 @@ export class FolderApplier {
   }
 
   problems(): readonly FolderProblem[] {
-    return [...this.#files.problems(), ...this.#resources.problems]
+    return [...this.#files.problems(), ...this.#resources.problems, ...this.#faults()]
+  }
+
+  /** Resources that could not be applied for a defect, not because Redis is full or somebody else has the name. */
+  #faults(): readonly FolderProblem[] {
+    return [...this.#refusals].flatMap(([key, error]) => {
+      const placed = this.#resources.places.get(key)
+      if (placed === undefined || !isFault(error)) return []
+      return [setAside(placed, `cannot be applied: ${error.message}.`)]
+    })
+  }
+
+  /** Whether anything was refused that may be accepted by now. */
+  #isRefusalDue(): boolean {
+    const areFaultsDue = this.#clock.monotonicMs() - this.#appliedAtMs >= FAULTS_AGAIN_MS
+    return [...this.#refusals.values()].some((error) => areFaultsDue || !isFault(error))
   }
 
   /**
@@ -90,7 +113,7 @@ export class FolderApplier {
       this.#resources = this.#resolve(this.#before)
     }
     this.#logProblems(this.problems())
-    if (version === this.#appliedVersion && this.#refusals.size === 0) return this.#audit.write()
+    if (version === this.#appliedVersion && !this.#isRefusalDue()) return this.#audit.write()
     const { snapshot } = this.#resources
     const change = changeBetween(this.#before, snapshot, this.#uncertain)
     try {
@@ -100,10 +123,12 @@ export class FolderApplier {
       if (isOwn) this.#audit.keepOwn(former, snapshot)
       throw error
     }
+    this.#appliedAtMs = this.#clock.monotonicMs()
+    this.#logProblems(this.problems())
     this.#audit.note(snapshot, { refused: this.#refusals, isOwn })
     await this.#audit.write()
     // Includes what was refused: parts of it may be applied, and must be undone once the folder drops it.
-    this.#before = snapshot
+    this.#before = withFailedRemovals(this.#before, snapshot, faultsIn(this.#refusals))
     this.#uncertain = new Set(this.#refusals.keys())
     this.#appliedVersion = version
     await this.#save(version)
@@ -134,6 +159,14 @@ export class FolderApplier {
       this.#logger.warn('The applied manifests could not be saved for the next start', { error })
     }
   }
+}
+
+function faultsIn(refusals: Refusals): Refusals {
+  return new Map([...refusals].filter(([, error]) => isFault(error)))
+}
+
+function isFault(error: Error): boolean {
+  return !(error instanceof StorageFullError || error instanceof EditRefusedError)
 }
 
 /** Logs each problem once for as long as it lasts. */

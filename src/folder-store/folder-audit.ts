@@ -167,16 +167,28 @@ function changesOf<T extends { readonly team: string; readonly name: string }>(
     const one = now ?? former
     if (one === undefined || JSON.stringify(former) === JSON.stringify(now)) return []
     const action = former === undefined ? 'create' : now === undefined ? 'delete' : 'edit'
-    const sides = [former, now].map((side) => (side === undefined ? null : { ...fieldsOf(side) }))
     return {
       ...{ team: one.team, key: JSON.stringify([kind, key]) },
       became: now === undefined ? null : JSON.stringify(now),
       entry: {
         ...{ actor: SOMEBODY, action, resource: { kind, id: null, name: shownName(one) } },
-        ...auditedChange(sides[0] ?? null, sides[1] ?? null),
+        ...fieldsChanged([former, now], fieldsOf),
       },
     }
   })
+}
+
+/** A change whose fields cannot be told is told without them, and with all others. */
+function fieldsChanged<T>(
+  sides: ReadonlyArray<T | undefined>,
+  fieldsOf: (one: T) => object,
+): Pick<AuditEntry, 'before' | 'after'> {
+  try {
+    const [before, after] = sides.map((side) => (side === undefined ? null : { ...fieldsOf(side) }))
+    return auditedChange(before ?? null, after ?? null)
+  } catch {
+    return { before: null, after: null }
+  }
 }
 
 /** Values of secrets, among them the URLs of channels, are in a field that the log shows as hidden. */

@@ -1,4 +1,12 @@
-import type { ManifestProblem } from '../resources/resource.ts'
+import { reasonOf } from '../domain/errors.ts'
+import type { ManifestProblem, Resource } from '../resources/resource.ts'
+
+/** A resource and where it is written. */
+export interface Placed<T extends Resource = Resource> {
+  readonly file: string
+  readonly document: number
+  readonly resource: T
+}
 
 /** What is wrong in the folder; `problemText` formats it as one line. */
 export interface FolderProblem extends ManifestProblem {
@@ -19,6 +27,27 @@ export interface FolderProblem extends ManifestProblem {
     | 'TargetBlocked'
     /** An assertion can never hold; the resource is applied all the same. */
     | 'NeverSucceeds'
+    /** What one resource says cannot be computed or applied; what was applied of it earlier stays. */
+    | 'SetAside'
     /** Nothing changes until the folder is fixed. */
     | 'FolderNotUsable'
+}
+
+/** Takes a step for one resource. What throws sets that resource aside, with a problem that names it, and no other. */
+export function orSetAside<T>(
+  placed: Placed,
+  { problems, otherwise }: { readonly problems: FolderProblem[]; readonly otherwise: T },
+  step: () => T,
+): T {
+  try {
+    return step()
+  } catch (error) {
+    problems.push(setAside(placed, `cannot be evaluated: ${reasonOf(error)}.`))
+    return otherwise
+  }
+}
+
+export function setAside({ file, document, resource }: Placed, what: string): FolderProblem {
+  const reason = `${resource.kind} ${resource.name} ${what} What was applied earlier stays.`
+  return { code: 'SetAside', file, document, line: null, field: null, reason }
 }

@@ -1,6 +1,6 @@
 import { isMadeName } from '../domain/access/signing-secret.ts'
 import { isSecretFor, notForText, type SecretUse } from '../domain/secrets/secret-use.ts'
-import { areUnread, type SecretOwner } from '../ports/access/own-secrets.ts'
+import { areUnread, type OwnSecrets, type SecretOwner } from '../ports/access/own-secrets.ts'
 import type { SecretRef } from '../resources/generated/kinds.ts'
 import {
   identityOf,
@@ -11,14 +11,9 @@ import {
 import { headerTextOf, signingSecretOf } from '../resources/secret-data.ts'
 import { headerRefsOf } from '../resources/secret-refs.ts'
 import { type FolderSecrets, type FolderSnapshot, secretsKey } from './folder-snapshot.ts'
-import type { FolderProblem } from './folder-problem.ts'
+import { type FolderProblem, orSetAside, type Placed } from './folder-problem.ts'
 
-/** A queue or cron, and where it is written. */
-interface PlacedOwner {
-  readonly file: string
-  readonly document: number
-  readonly resource: HttpQueueResource | HttpCronResource
-}
+type PlacedOwner = Placed<HttpQueueResource | HttpCronResource>
 
 /** By identity. */
 type SecretsByIdentity = ReadonlyMap<string, SecretResource>
@@ -64,34 +59,46 @@ export function ownSecretsOf(
   const earlier = new Map((context.before.secrets ?? []).map((one) => [secretsKey(one), one]))
   return owners.flatMap((placed): readonly FolderSecrets[] => {
     const { resource } = placed
-    const { team, signingSecretRefs: signing } = resource
-    const isCron = resource.kind === 'HttpCron'
-    const headers = isCron ? headerRefsOf(resource.settings.headers) : []
+    const signing = resource.signingSecretRefs
+    const headers = resource.kind === 'HttpCron' ? headerRefsOf(resource.settings.headers) : []
     if (signing.length + headers.length === 0) return []
     const owner = ownerOf(resource)
-    const read = (refs: readonly SecretRef[], use: SecretUse, field: string) =>
-      refs.map((ref) =>
-        textOrReport(placed, secretTextOf(secrets, { team, use }, ref), { field, ...context }),
-      )
-    const texts = read(signing, 'signing', 'spec.signing.secretRefs')
-    const refs = headers.map(({ ref }) => ref)
-    const values = read(refs, 'header', 'spec.headers')
+    const own = orSetAside(placed, { problems: context.problems, otherwise: null }, () =>
+      readOwn(placed, secrets, context.problems),
+    )
+    if (own !== null) return [{ owner, secrets: own }]
     const signingSecretRefs = signing.map(({ name, key }) => ({ name, key }))
-    if ([...texts, ...values].includes(null)) {
-      const unread = { signingSecrets: [], signingSecretRefs, headerValues: {} }
-      return [
-        earlier.get(secretsKey({ owner })) ?? (areUnread(unread) ? { owner, secrets: unread } : []),
-      ].flat()
-    }
-    const entries = headers.map(({ header }, at) => [header, values[at] ?? ''])
-    const own = {
-      signingSecrets: texts.flatMap((text) => text ?? []),
-      signingSecretRefs,
-      headerValues: Object.fromEntries(entries),
-      ...(isCron && headers.length > 0 ? { headerOrigin: new URL(resource.settings.url).origin } : {}),
-    }
-    return [{ owner, secrets: own }]
+    const unread = { signingSecrets: [], signingSecretRefs, headerValues: {} }
+    return [
+      earlier.get(secretsKey({ owner })) ?? (areUnread(unread) ? { owner, secrets: unread } : []),
+    ].flat()
   })
+}
+
+/** null when one of them cannot be used, which is reported. */
+function readOwn(
+  placed: PlacedOwner,
+  secrets: SecretsByIdentity,
+  problems: FolderProblem[],
+): OwnSecrets | null {
+  const { resource } = placed
+  const { team, signingSecretRefs: signing } = resource
+  const headers = resource.kind === 'HttpCron' ? headerRefsOf(resource.settings.headers) : []
+  const read = (refs: readonly SecretRef[], use: SecretUse, field: string) =>
+    refs.map((ref) => textOrReport(placed, secretTextOf(secrets, { team, use }, ref), { field, problems }))
+  const texts = read(signing, 'signing', 'spec.signing.secretRefs')
+  const refs = headers.map(({ ref }) => ref)
+  const values = read(refs, 'header', 'spec.headers')
+  if ([...texts, ...values].includes(null)) return null
+  const entries = headers.map(({ header }, at) => [header, values[at] ?? ''])
+  return {
+    signingSecrets: texts.flatMap((text) => text ?? []),
+    signingSecretRefs: signing.map(({ name, key }) => ({ name, key })),
+    headerValues: Object.fromEntries(entries),
+    ...(resource.kind === 'HttpCron' && headers.length > 0
+      ? { headerOrigin: new URL(resource.settings.url).origin }
+      : {}),
+  }
 }
 
 function ownerOf(resource: PlacedOwner['resource']): SecretOwner {

@@ -186,6 +186,27 @@ export function withInterrupted(before: FolderSnapshot, change: FolderChange): F
   }
 }
 
+/** What is applied after a change: a removal that has failed has removed nothing, and the next change names it again. */
+export function withFailedRemovals(
+  before: FolderSnapshot,
+  after: FolderSnapshot,
+  failed: Refusals,
+): FolderSnapshot {
+  const keep = <T>(former: readonly T[], now: readonly T[], keyOf: (entry: T) => string): readonly T[] => {
+    const known = new Set(now.map(keyOf))
+    return [...now, ...former.filter((one) => failed.has(keyOf(one)) && !known.has(keyOf(one)))]
+  }
+  if (failed.size === 0) return after
+  return {
+    queues: keep(before.queues, after.queues, queueKey),
+    crons: keep(before.crons, after.crons, cronKey),
+    teams: keep(before.teams, after.teams, (team) => team.team),
+    tokens: keep(before.tokens, after.tokens, tokenKey),
+    windows: keep(before.windows, after.windows, windowKey),
+    secrets: keep(before.secrets ?? [], after.secrets ?? [], secretsKey),
+  }
+}
+
 function merged<T>(before: readonly T[], changed: readonly T[], keyOf: (entry: T) => string): readonly T[] {
   return [...new Map([...before, ...changed].map((entry) => [keyOf(entry), entry])).values()]
 }

@@ -106,7 +106,7 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
   const storeId = await openStoreId(folder)
   const files = new FolderFiles({ ...options, folder, storeId })
   const audit = new FolderAudit(options.auditLog, logger)
-  const applier = new FolderApplier(files, { logger, audit, isTargetBlocked })
+  const applier = new FolderApplier(files, { logger, audit, clock, isTargetBlocked })
   const mutex = createMutex()
   const parts = { folder, team, files }
   let watcher: FolderWatcher | null = null

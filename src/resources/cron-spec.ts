@@ -5,7 +5,7 @@ import { timeZoneProblem } from '../domain/crons/zone-problem.ts'
 import { secretValueIn, secretValueText } from '../domain/secrets/secret-values.ts'
 import { assertionOf, specOfAssertion } from './assertion-spec.ts'
 import { signingRefsOf } from './secret-refs.ts'
-import type { FieldProblem } from './schema/field-path.ts'
+import { type FieldPath, type FieldProblem, problemAt } from './schema/field-path.ts'
 import type { HttpCronSpec } from './generated/kinds.ts'
 
 const CONCURRENCY_POLICIES = { Allow: 'allow', Forbid: 'forbid' } as const
@@ -66,13 +66,23 @@ export function specOfCronSettings(settings: Partial<CronSettings>): CronSpecCha
 
 /** Checks what CRD rules cannot express, with the texts of the API. */
 export function cronProblemsOf({ cronExpression, timeZone }: HttpCronSpec): readonly FieldProblem[] {
-  const schedule = cronScheduleOf({ cronExpression, timeZone: 'UTC' })
-  const expression = 'problem' in schedule ? schedule.problem : null
-  const zone = timeZoneProblem(timeZone)
-  return [
-    ...(expression === null ? [] : [{ path: ['spec', 'cronExpression'], reason: expression }]),
-    ...(zone === null ? [] : [{ path: ['spec', 'timeZone'], reason: zone }]),
-  ]
+  return scheduleProblemsOf({ cronExpression, timeZone }, ['spec'])
+}
+
+/** What is wrong with a schedule in a spec. Never throws: what cannot be computed is a problem of its expression. */
+export function scheduleProblemsOf(
+  { cronExpression, timeZone }: Pick<CronSettings, 'cronExpression' | 'timeZone'>,
+  at: FieldPath,
+): readonly FieldProblem[] {
+  const zone = problemAt([...at, 'timeZone'], () => timeZoneProblem(timeZone))
+  const expression = problemAt([...at, 'cronExpression'], () => {
+    const schedule = cronScheduleOf({ cronExpression, timeZone: zone.length === 0 ? timeZone : 'UTC' })
+    if ('problem' in schedule) return schedule.problem
+    // Whoever runs it will: what throws then is found here, where it has a name.
+    schedule.next(0)
+    return null
+  })
+  return [...expression, ...zone]
 }
 
 /** The first URL that the egress policy refuses, with the text of the API. */

@@ -1,5 +1,3 @@
-import { cronScheduleOf } from '../domain/crons/cron.ts'
-import { timeZoneProblem } from '../domain/crons/zone-problem.ts'
 import type {
   WindowAction,
   WindowResource,
@@ -7,6 +5,7 @@ import type {
   WindowSettings,
   WindowTimes,
 } from '../domain/windows/maintenance-window.ts'
+import { scheduleProblemsOf } from './cron-spec.ts'
 import type { MaintenanceWindowSpec } from './generated/kinds.ts'
 import { changedSettings } from './manifests/manifest-text.ts'
 import type { FieldProblem } from './schema/field-path.ts'
@@ -78,14 +77,5 @@ function timeText(unixMs: number): string {
 
 /** Checks what CRD rules cannot express, with the texts of the API. */
 export function windowProblemsOf({ recurring = [] }: MaintenanceWindowSpec): readonly FieldProblem[] {
-  return recurring.flatMap(({ cronExpression, timeZone }, index) => {
-    const schedule = cronScheduleOf({ cronExpression, timeZone: 'UTC' })
-    const expression = 'problem' in schedule ? schedule.problem : null
-    const zone = timeZoneProblem(timeZone)
-    const at = ['spec', 'recurring', index]
-    return [
-      ...(expression === null ? [] : [{ path: [...at, 'cronExpression'], reason: expression }]),
-      ...(zone === null ? [] : [{ path: [...at, 'timeZone'], reason: zone }]),
-    ]
-  })
+  return recurring.flatMap((schedule, index) => scheduleProblemsOf(schedule, ['spec', 'recurring', index]))
 }

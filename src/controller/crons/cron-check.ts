@@ -2,7 +2,7 @@ import { DEFAULT_CRON_SETTINGS, type CronSettings } from '../../domain/crons/cro
 import { cronProblemsOf, settingsOfCronSpec, specOfCronSettings } from '../../resources/cron-spec.ts'
 import type { HttpCronSpec } from '../../resources/generated/kinds.ts'
 import type { HttpCron } from '../kinds.ts'
-import { createSpecCheck, problemText } from '../reconcile/spec-check.ts'
+import { createSpecCheck, orRefused, problemText } from '../reconcile/spec-check.ts'
 
 export interface CronProblem {
   /** Of the condition `Scheduled`. */
@@ -20,12 +20,17 @@ const REQUIRED = ['displayName', 'url', 'cronExpression']
 export function createCronCheck(): CronCheck {
   const fields = [...REQUIRED, 'signing', ...Object.keys(specOfCronSettings(DEFAULT_CRON_SETTINGS))]
   const check = createSpecCheck<HttpCronSpec>('httpcrons.punctual.dev.yaml', fields)
-  return (cron) => {
+  const judge = orRefused((cron: HttpCron) => {
     const checked = check(cron)
-    if ('problem' in checked) return { reason: 'InvalidSpec', ...checked }
+    if ('problem' in checked) return checked
     const [problem] = cronProblemsOf(checked.spec)
     if (problem === undefined) return { settings: settingsOfCronSpec(cron.metadata.name, checked.spec) }
     const isZone = problem.path.at(-1) === 'timeZone'
-    return { reason: isZone ? 'UnknownTimeZone' : 'ImpossibleSchedule', problem: problemText(problem) }
+    const reason = isZone ? ('UnknownTimeZone' as const) : ('ImpossibleSchedule' as const)
+    return { reason, problem: problemText(problem) }
+  })
+  return (cron) => {
+    const judged = judge(cron)
+    return 'problem' in judged ? { reason: 'InvalidSpec', ...judged } : judged
   }
 }

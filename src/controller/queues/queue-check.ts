@@ -2,7 +2,7 @@ import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../domain/jobs/qu
 import type { HttpQueueSpec } from '../../resources/generated/kinds.ts'
 import { settingsOfSpec, specOfSettings } from '../../resources/queue-spec.ts'
 import type { HttpQueue } from '../kinds.ts'
-import { createSpecCheck } from '../reconcile/spec-check.ts'
+import { createSpecCheck, orRefused } from '../reconcile/spec-check.ts'
 
 /** The settings that a resource asks for, or what is wrong with it, as a sentence. */
 export type QueueCheck = (
@@ -12,8 +12,8 @@ export type QueueCheck = (
 export function createQueueCheck(): QueueCheck {
   const fields = ['queueName', ...Object.keys(specOfSettings(DEFAULT_QUEUE_SETTINGS))]
   const check = createSpecCheck<HttpQueueSpec>('httpqueues.punctual.dev.yaml', fields)
-  return (queue) => {
+  return orRefused((queue: HttpQueue) => {
     const checked = check(queue)
     return 'problem' in checked ? checked : { settings: settingsOfSpec(checked.spec) }
-  }
+  })
 }

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../domain/errors.ts'
 import { readerOfCrd } from '../../resources/schema/crd-schema.ts'
 import { fieldName, type FieldProblem } from '../../resources/schema/field-path.ts'
 import type { KubeObject } from '../../ports/kubernetes.ts'
@@ -19,6 +20,22 @@ export function createSpecCheck<Spec extends object>(
     if ('checked' in end) return { spec: end.checked.spec as Spec }
     const [problem] = end.problems
     return { problem: problem === undefined ? 'spec is not valid.' : problemText(problem) }
+  }
+}
+
+/**
+ * A check that throws has found a problem too: the resource is refused with a condition until its spec changes, as one
+ * that is not valid, and no other waits for it.
+ */
+export function orRefused<T, Result>(
+  check: (object: T) => Result,
+): (object: T) => Result | { readonly problem: string } {
+  return (object) => {
+    try {
+      return check(object)
+    } catch (error) {
+      return { problem: `spec: cannot be evaluated: ${reasonOf(error)}.` }
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import type { WindowSettings } from '../../domain/windows/maintenance-window.ts'
 import type { MaintenanceWindowSpec } from '../../resources/generated/kinds.ts'
 import { settingsOfWindowSpec, windowProblemsOf } from '../../resources/window-spec.ts'
 import type { MaintenanceWindow } from '../kinds.ts'
-import { createSpecCheck, problemText } from '../reconcile/spec-check.ts'
+import { createSpecCheck, orRefused, problemText } from '../reconcile/spec-check.ts'
 
 /** The settings that a resource asks for, or what is wrong with it, as a sentence. */
 export type WindowCheck = (
@@ -14,12 +14,12 @@ const FIELDS = ['action', 'resource', 'start', 'end', 'recurring', 'reason']
 /** Finds also what no rule of a CRD can: dates that never come, and time zones that do not exist. */
 export function createWindowCheck(): WindowCheck {
   const check = createSpecCheck<MaintenanceWindowSpec>('maintenancewindows.punctual.dev.yaml', FIELDS)
-  return (window) => {
+  return orRefused((window: MaintenanceWindow) => {
     const checked = check(window)
     if ('problem' in checked) return checked
     const [problem] = windowProblemsOf(checked.spec)
     return problem === undefined
       ? { settings: settingsOfWindowSpec(checked.spec) }
       : { problem: problemText(problem) }
-  }
+  })
 }

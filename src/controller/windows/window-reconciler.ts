@@ -51,8 +51,10 @@ export function createWindowReconciler(parts: WindowReconcilerParts): Reconciler
     }
     const checked = check(window)
     if ('problem' in checked) return { kind: 'refused', ...checked }
+    // What throws does so before the window is in force.
+    const openings = computable(checked.settings, clock)
     await engine.write((compiler) => compiler.putWindow({ team, name, ...checked.settings }))
-    applied.set(keyOf(window), new WindowOpenings(checked.settings.times))
+    applied.set(keyOf(window), openings)
     return { kind: 'applied' }
   }
 
@@ -84,6 +86,12 @@ export function createWindowReconciler(parts: WindowReconcilerParts): Reconciler
       return { requeueAfterMs: requeueAfterMs(clock, state.untilMs) }
     },
   }
+}
+
+function computable({ times }: WindowSettings, clock: Clock): WindowOpenings {
+  const openings = new WindowOpenings(times)
+  openings.at(clock.wallMs())
+  return openings
 }
 
 function requeueAfterMs(clock: Clock, untilMs: number): number | null {

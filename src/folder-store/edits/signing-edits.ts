@@ -11,7 +11,8 @@ import {
 import { newSecretManifest } from '../../resources/manifests/manifest-text.ts'
 import { editSigningRefs, newTeamManifest } from '../../resources/manifests/team-manifest.ts'
 import { identityOf, type Resource, type TeamSettingsResource } from '../../resources/resource.ts'
-import { isTeamSettings, oldestFirst, type Placed } from '../applied-resources.ts'
+import { isTeamSettings, oldestFirst } from '../applied-resources.ts'
+import type { Placed } from '../folder-problem.ts'
 import { FILES_MAX } from '../files/folder-scanner.ts'
 import {
   type EditParts,

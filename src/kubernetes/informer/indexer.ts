@@ -118,16 +118,26 @@ export class Indexer<T extends KubeObject> {
 
   #index(key: ObjectKey, object: T): void {
     for (const { valuesOf, objects } of this.#indexes.values()) {
-      for (const value of valuesOf(object)) {
+      for (const value of this.#valuesOf(key, object, valuesOf)) {
         const found = objects.get(value) ?? new Map<ObjectKey, T>()
         objects.set(value, found.set(key, object))
       }
     }
   }
 
+  /** An object that cannot be indexed is not found so, and the list it came with is taken all the same. */
+  #valuesOf(key: ObjectKey, object: T, valuesOf: Index<T>['valuesOf']): readonly string[] {
+    try {
+      return valuesOf(object)
+    } catch (error) {
+      this.#logger.error('An object cannot be indexed', { key, reason: reasonOf(error) })
+      return []
+    }
+  }
+
   #unindex(key: ObjectKey, object: T): void {
     for (const { valuesOf, objects } of this.#indexes.values()) {
-      for (const value of valuesOf(object)) {
+      for (const value of this.#valuesOf(key, object, valuesOf)) {
         objects.get(value)?.delete(key)
         if (objects.get(value)?.size === 0) objects.delete(value)
       }

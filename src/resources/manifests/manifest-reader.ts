@@ -41,7 +41,14 @@ export function createManifestReader(defaultTeam: string): ManifestReader {
           checked === null ? [] : [[identityOf(resource), checked]],
         ),
       )
-      return readManifest(file, text, (fields) => make(fields, byIdentity))
+      try {
+        return readManifest(file, text, (fields) => make(fields, byIdentity))
+      } catch (error) {
+        return {
+          resources: [],
+          problems: [{ file, document: null, line: null, field: null, reason: notEvaluated(error) }],
+        }
+      }
     },
   }
 }
@@ -88,7 +95,16 @@ function makeDocument(document: Document, make: (fields: Fields) => Made): Made 
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     return { problems: [{ path: [], reason: `${shown(fields)} must be a map with apiVersion and kind.` }] }
   }
-  return make(fields as Fields)
+  try {
+    return make(fields as Fields)
+  } catch (error) {
+    return { problems: [{ path: [], reason: notEvaluated(error) }] }
+  }
+}
+
+/** A defect that one manifest has found must not keep the others, or the program, from starting. */
+function notEvaluated(error: unknown): string {
+  return `cannot be evaluated: ${faultText(error)}.`
 }
 
 /** The line of the field, or of its nearest parent that exists. */

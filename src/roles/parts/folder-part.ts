@@ -1,6 +1,6 @@
-import { EditRefusedError, StorageFullError } from '../../domain/errors.ts'
+import { EditRefusedError, reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
 import { tooManyBytesText } from '../../domain/secrets/secret-bytes.ts'
-import { cronKey, queueKey, secretsKey, tokenKey } from '../../folder-store/folder-snapshot.ts'
+import { cronKey, queueKey, secretsKey, tokenKey, windowKey } from '../../folder-store/folder-snapshot.ts'
 import type { FolderChange, Refusals } from '../../folder-store/folder-snapshot.ts'
 import type { FolderStore } from '../../folder-store/folder-store.ts'
 import type { RefusedEdit } from '../../folder-store/edits/manifest-edits.ts'
@@ -19,43 +19,56 @@ const TAKEN_TEXT =
 
 /**
  * Applies a change of the folder: first egress rules and tokens, then maintenance windows, queues, then the crons that run through them.
- * Removed crons stop before their queues, which are removed last. A queue or cron that Redis has no room for does not
- * hold up the others, for a removal may make room.
- * @returns the queues and crons that Redis has no room for, secrets of theirs that are too large, and the tokens that are another team's
+ * Removed crons stop before their queues, which are removed last. Nothing that is refused, or throws, holds up the others;
+ * only without Redis none can go on. Throws StoreUnavailableError.
+ * @returns what Redis has no room for, secrets that are too large, tokens that are another team's, and whatever threw
  */
 export async function applyFolderChange(change: FolderChange, compiler: SettingsCompiler): Promise<Refusals> {
   const refusals = new Map<string, Error>()
-  const unlessFull = async (key: string, applied: Promise<unknown>): Promise<void> => {
+  const each = async (key: string, apply: () => Promise<unknown>): Promise<void> => {
     try {
-      await applied
+      const refusal = await apply()
+      if (refusal instanceof Error) refusals.set(key, refusal)
     } catch (error) {
-      if (!(error instanceof StorageFullError)) throw error
-      refusals.set(key, error)
+      if (error instanceof StoreUnavailableError) throw error
+      refusals.set(key, error instanceof Error ? error : new Error(reasonOf(error)))
     }
   }
-  for (const { team, policy } of change.teams) await compiler.putTeam(team, policy)
-  for (const team of change.removedTeams) await compiler.removeTeam(team)
+  for (const { team, policy } of change.teams) await each(team, () => compiler.putTeam(team, policy))
+  for (const team of change.removedTeams) await each(team, () => compiler.removeTeam(team))
   for (const own of change.secrets) {
-    const end = compiler.putOwnSecrets(own.owner, own.secrets).then((put) => {
-      if (put.status === 'too_large') refusals.set(secretsKey(own), new Error(tooManyBytesText(put.of)))
+    await each(secretsKey(own), async () => {
+      const put = await compiler.putOwnSecrets(own.owner, own.secrets)
+      return put.status === 'too_large' ? new EditRefusedError(tooManyBytesText(put.of)) : null
     })
-    await unlessFull(secretsKey(own), end)
   }
-  for (const { team, name } of change.removedTokens) await compiler.removeToken(team, name)
+  for (const token of change.removedTokens) {
+    await each(tokenKey(token), () => compiler.removeToken(token.team, token.name))
+  }
   for (const token of change.tokens) {
-    const { status } = await compiler.putToken(token)
-    if (status === 'taken') refusals.set(tokenKey(token), new EditRefusedError(TAKEN_TEXT))
+    await each(tokenKey(token), async () => {
+      const { status } = await compiler.putToken(token)
+      return status === 'taken' ? new EditRefusedError(TAKEN_TEXT) : null
+    })
   }
-  for (const { team, name } of change.removedWindows) await compiler.removeWindow(team, name)
-  for (const { team, name, settings } of change.windows) await compiler.putWindow({ team, name, ...settings })
-  for (const { team, name } of change.removedCrons) await compiler.removeCron(team, name)
+  for (const window of change.removedWindows) {
+    await each(windowKey(window), () => compiler.removeWindow(window.team, window.name))
+  }
+  for (const { settings, ...window } of change.windows) {
+    await each(windowKey(window), () => compiler.putWindow({ ...window, ...settings }))
+  }
+  for (const cron of change.removedCrons) {
+    await each(cronKey(cron), () => compiler.removeCron(cron.team, cron.name))
+  }
   for (const queue of change.queues) {
-    await unlessFull(queueKey(queue), compiler.applyQueue(queue.team, queue.name, queue.settings))
+    await each(queueKey(queue), () => compiler.applyQueue(queue.team, queue.name, queue.settings))
   }
   for (const cron of change.crons) {
-    await unlessFull(cronKey(cron), compiler.applyCron(cron.team, cron.name, cron.settings))
+    await each(cronKey(cron), () => compiler.applyCron(cron.team, cron.name, cron.settings))
   }
-  for (const { team, name } of change.removedQueues) await compiler.removeQueue(team, name)
+  for (const queue of change.removedQueues) {
+    await each(queueKey(queue), () => compiler.removeQueue(queue.team, queue.name))
+  }
   return refusals
 }
 

@@ -1,6 +1,8 @@
+import type { FolderTeam } from '../../folder-store/folder-snapshot.ts'
 import { openFolderStore } from '../../folder-store/folder-store.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import { NO_TEAM_SETTINGS } from '../../ports/settings.ts'
 import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../../ports/access/tokens.ts'
@@ -77,13 +79,7 @@ export async function openFolderResources(
   const isFirstStart = applySamples(settings.manifests).length > 0
   lifecycle.onStop('resources', () => resources.stop())
   await resources.start(async (change) => {
-    for (const { team, policy } of change.teams) {
-      const entries = withoutChannelHosts(
-        egress.ineffectiveEntries(policy.egressAllow),
-        policy.channels ?? [],
-      )
-      if (entries.length > 0) logger.warn(INEFFECTIVE_TEXT, { team, entries })
-    }
+    for (const one of change.teams) warnOfIneffective(one, egress, logger)
     const refusals = await applyFolderChange(change, compiler)
     await Promise.all([compiled.refresh(), windows.refresh()])
     return refusals
@@ -100,5 +96,19 @@ export async function openFolderResources(
     compiled,
     windows,
     isFirstStart,
+  }
+}
+
+/** A warning that cannot be told keeps nothing from being applied. */
+function warnOfIneffective(
+  { team, policy }: FolderTeam,
+  egress: Pick<ReturnType<typeof channelEgress>, 'ineffectiveEntries'>,
+  logger: Logger,
+): void {
+  try {
+    const entries = withoutChannelHosts(egress.ineffectiveEntries(policy.egressAllow), policy.channels ?? [])
+    if (entries.length > 0) logger.warn(INEFFECTIVE_TEXT, { team, entries })
+  } catch (error) {
+    logger.warn('It cannot be told which entries of spec.egress.allow open nothing', { team, error })
   }
 }

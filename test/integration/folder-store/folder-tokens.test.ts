@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { EditRefusedError } from '../../../src/domain/errors.ts'
 import { NO_TERMS } from '../../../src/domain/access/token-terms.ts'
 import { anApiToken } from '../../support/principals.ts'
 import { NO_REFUSALS, tokenKey } from '../../../src/folder-store/folder-snapshot.ts'
@@ -52,7 +53,7 @@ it('a token that is refused is told as an error and not as applied, until it is 
   let isRefused = true
   const store = await open()
   await store.start(async ({ tokens }) =>
-    isRefused ? new Map(tokens.map((token) => [tokenKey(token), new Error(reason)])) : NO_REFUSALS,
+    isRefused ? new Map(tokens.map((token) => [tokenKey(token), new EditRefusedError(reason)])) : NO_REFUSALS,
   )
   const spec = `{ sha256: "${CI.sha256Hex}" }`
   write(

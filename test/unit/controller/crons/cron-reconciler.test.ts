@@ -284,6 +284,11 @@ describe('a spec that cannot be applied', () => {
       'UnknownTimeZone',
       'spec.timeZone: must be the IANA name of a time zone, such as Europe/Berlin or UTC; "Mars/Base" is none.',
     ],
+    [
+      { timeZone: 'CST' },
+      'UnknownTimeZone',
+      'spec.timeZone: must be the IANA name of a time zone, such as Europe/Berlin or UTC; "CST" is none. Use America/Chicago or Asia/Shanghai.',
+    ],
     [{ timeoutSeconds: 9000 }, 'InvalidSpec', 'spec.timeoutSeconds: 9000 must be from 1 to 300.'],
     [
       {

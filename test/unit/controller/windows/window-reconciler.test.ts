@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { CronSchedule } from '../../../../src/domain/crons/cron-schedule.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   BY_NAMESPACE,
   BY_QUEUE,
@@ -171,6 +172,26 @@ it('an impossible edit is refused with its field, and the window goes on as it w
   await clock.advance(1)
   await reconcile()
   expect(condition('Ready')?.message).toContain('spec.recurring[0].timeZone: must be the IANA name')
+})
+
+it('a window that cannot be computed is refused with its field, and never in force', async () => {
+  const { kind, engine, reconcile, condition } = setUp()
+  const schedule = { cronExpression: '* * * * *', timeZone: 'CST', durationSeconds: 60 }
+  kind.put(KEY, { recurring: [schedule] })
+  await reconcile()
+  expect(condition('Ready')?.message).toContain('spec.recurring[0].timeZone: must be the IANA name')
+  expect(condition('Ready')?.message).toContain('Use America/Chicago')
+  const broken = vi.spyOn(CronSchedule.prototype, 'next').mockImplementation(() => {
+    throw new RangeError('planted')
+  })
+  onTestFinished(() => broken.mockRestore())
+  kind.put(KEY, { recurring: [{ ...schedule, timeZone: 'UTC' }] })
+  await reconcile()
+  expect(condition('Stalled')).toMatchObject({ status: 'True', reason: 'InvalidSpec' })
+  expect(condition('Ready')?.message).toContain(
+    'spec.recurring[0].cronExpression: cannot be evaluated: planted.',
+  )
+  expect(engine.windows.has(KEY)).toBe(false)
 })
 
 it('the hundred oldest windows of a namespace count, and the next one when one of them goes', async () => {

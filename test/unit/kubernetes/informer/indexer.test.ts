@@ -125,3 +125,12 @@ test('a listener that has left hears nothing more', () => {
   store.put(queue('2'))
   expect(heard).toBe(1)
 })
+
+test('an object that cannot be indexed is listed with all others, and goes again', () => {
+  const bad = { ...queue('1', { name: 'bad', uid: 'b' }), spec: null } as unknown as Queue
+  store.replace(null, [bad, queue('2')])
+  expect([...store.all()].map(({ metadata }) => metadata.name)).toEqual(['bad', 'one'])
+  expect([named('bySecret', 'x'), named('byName', 'bad')]).toEqual([['one'], ['bad']])
+  store.delete(bad)
+  expect([...store.all()].map(({ metadata }) => metadata.name)).toEqual(['one'])
+})

@@ -1,6 +1,6 @@
 import { NO_OWN_SECRETS } from '../../../../src/ports/access/own-secrets.ts'
 import { expect, it } from 'vitest'
-import { StorageFullError } from '../../../../src/domain/errors.ts'
+import { StorageFullError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import { EMPTY_SNAPSHOT, secretsKey } from '../../../../src/folder-store/folder-snapshot.ts'
 import type { WindowSettings } from '../../../../src/domain/windows/maintenance-window.ts'
@@ -133,4 +133,49 @@ it('secrets that are too large, or that Redis has no room for, are refused, and 
   ])
   expect(ends).toEqual([])
   expect(told).toEqual(['applyCron t daily'])
+})
+
+const ONE_OF_EACH = {
+  teams: [
+    {
+      team: 't',
+      policy: {
+        ...{ egressAllow: [], signingSecrets: [], headerSecrets: [] },
+        ...{ quotas: NO_QUOTAS, channels: [], members: [] },
+      },
+    },
+  ],
+  removedTeams: ['u'],
+  secrets: [{ owner: { team: 't', kind: 'queue', name: 'mail' }, secrets: NO_OWN_SECRETS }],
+  removedTokens: [{ team: 't', name: 'old' }],
+  tokens: [anApiToken('new', { team: 't' })],
+  windows: [{ team: 't', name: 'night', settings: WINDOW }],
+  removedWindows: [{ team: 't', name: 'move' }],
+  removedCrons: [{ team: 't', name: 'hourly' }],
+  queues: [{ team: 't', name: 'mail', settings: DEFAULT_QUEUE_SETTINGS }],
+  crons: [{ team: 't', name: 'daily', settings: cronSettings() }],
+  removedQueues: [{ team: 't', name: 'sms' }],
+  snapshot: EMPTY_SNAPSHOT,
+} as const
+
+const METHODS = [
+  ...['putTeam', 'removeTeam', 'putOwnSecrets', 'removeToken', 'putToken', 'removeWindow'],
+  ...['putWindow', 'removeCron', 'applyQueue', 'applyCron', 'removeQueue'],
+] as ReadonlyArray<keyof SettingsCompiler>
+
+it.each(METHODS)('what throws in %s is refused alone', async (method) => {
+  const { compiler, told } = notingCompiler()
+  const refusals = await applyFolderChange(ONE_OF_EACH, {
+    ...compiler,
+    [method]: () => Promise.reject(new RangeError('planted')),
+  })
+  expect([...refusals.values()].map(({ message }) => message)).toEqual(['planted'])
+  expect(told).toHaveLength(METHODS.length - 1)
+})
+
+it('without Redis none is applied, and nothing counts as refused', async () => {
+  const { compiler } = notingCompiler()
+  const away = new StoreUnavailableError('away')
+  const applied = applyFolderChange(ONE_OF_EACH, { ...compiler, putWindow: () => Promise.reject(away) })
+  await expect(applied).rejects.toBe(away)
 })
