@@ -79,6 +79,8 @@ interface Rights {
 /** How a question that nobody has asked yet is asked. */
 interface Question<V> extends Pick<Standing, 'taker' | 'holder'> {
   readonly turns: FairTurns
+  /** An attempt is used up only once it is refused. */
+  readonly isLikelyGood: boolean
   readonly ask: () => Promise<V>
 }
 
@@ -164,6 +166,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     return this.#recall(this.#known, key, {
       ...standing,
       turns: this.#lanes.turns[lane],
+      isLikelyGood: lane === 'genuine',
       ask: async () => {
         const user = await this.#reviews.userOf(token, { audience: this.#options.audience, pool })
         if (user !== null && jwt !== null) this.#lanes.note(jwt)
@@ -189,6 +192,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
       taker: `user ${user.username}`,
       holder: holderNamed(user.username),
       turns: this.#rightsTurns,
+      isLikelyGood: false,
       ask: () => this.#askRights(user, team),
     })
     if ('kind' in rights) return rights
@@ -211,21 +215,25 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   async #recall<V extends object>(
     memory: ReviewMemory<V>,
     key: string,
-    { taker, holder, turns, ask }: Question<V>,
+    { taker, holder, turns, isLikelyGood, ask }: Question<V>,
   ): Promise<V | Admission> {
     const known = memory.fresh(key) ?? memory.asked(key)
     // Nothing may be awaited before the question begins: others would begin theirs.
     if (known !== undefined) return known
-    const isTrusted = memory.wasGood(key)
-    const retryAfterMs = isTrusted ? 0 : this.#refusals.take(taker, this.#options.clock.monotonicMs())
+    if (memory.wasGood(key)) return memory.ask(key, () => turns.run(holder, ask))
+    const nowMs = (): number => this.#options.clock.monotonicMs()
+    const retryAfterMs = this.#refusals.take(taker, nowMs())
     if (retryAfterMs > 0) return { kind: 'too_many', retryAfterMs }
+    // Many that come at once must not use up the attempts of their subject.
+    if (isLikelyGood) this.#refusals.giveBack(taker)
     let isRefused = false
     try {
       const value = await memory.ask(key, () => turns.run(holder, ask))
       isRefused = !memory.isGood(value)
       return value
     } finally {
-      if (!isTrusted && !isRefused) this.#refusals.giveBack(taker)
+      if (isLikelyGood && isRefused) this.#refusals.take(taker, nowMs())
+      if (!isLikelyGood && !isRefused) this.#refusals.giveBack(taker)
     }
   }
 

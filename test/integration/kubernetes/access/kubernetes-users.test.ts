@@ -339,6 +339,13 @@ describe('beside a flood of made-up tokens from the same address', () => {
     await Promise.all(flood)
   })
 
+  test('a hundred new tokens of one service account are let in at once', async () => {
+    const users = openUsers()
+    const tokens = Array.from({ length: 100 }, (_, jti) => ofCluster('ci', { jti }))
+    const found = await Promise.all(tokens.map((token) => users.admit(token, VISIT)))
+    expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(['admitted']))
+  })
+
   test('refused tokens of a pod that is gone keep out no token of another pod', async () => {
     const users = openUsers()
     const bound = (uid: string, jti: number) => ({ jti, 'kubernetes.io': { pod: { uid } } })
