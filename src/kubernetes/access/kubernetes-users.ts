@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
+import { LruCache } from '../../domain/lru-cache.ts'
 import { FairTurns, NoTurnError } from '../../domain/shares/fair-turns.ts'
 import type { Permissions } from '../../domain/access/permission.ts'
 import { userPrincipal } from '../../domain/access/user-principal.ts'
@@ -97,6 +98,10 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   readonly #known: ReviewMemory<Known>
   readonly #rights: ReviewMemory<Rights>
   readonly #rightsTurns: FairTurns
+  /** Teams and users who had rights there when last asked. */
+  readonly #granted = new LruCache<string, true>(ENTRIES_MAX)
+  /** By team and user, the question that others wait for before they ask their own. */
+  readonly #firstAsks = new Map<string, Promise<void>>()
   readonly #refusals = new AttemptLimit(REFUSALS)
   #logAgainAtMs = Number.NEGATIVE_INFINITY
 
@@ -188,18 +193,35 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     if (team === null) return { kind: 'team_needed' }
     if (!NAMESPACE.test(team) || !this.#options.isWatched(team)) return { kind: 'no_team' }
     const key = hash('sha256', JSON.stringify([team, user]), 'base64url')
-    const rights = await this.#recall(this.#rights, key, {
-      taker: `user ${user.username}`,
-      holder: holderNamed(user.username),
-      turns: this.#rightsTurns,
-      isLikelyGood: false,
-      ask: () => this.#askRights(user, team),
-    })
+    const rights = await this.#rightsOf(user, team, key)
     if ('kind' in rights) return rights
     if (rights.isFormer === true) return FORMER
     const { permissions } = rights
     if (permissions === null) return { kind: 'no_team' }
     return { kind: 'admitted', principal: userPrincipal(team, user.username, permissions) }
+  }
+
+  /** Pods that start together ask for the same rights by tokens that differ: the first one tells whether there are any. */
+  async #rightsOf(user: ReviewedUser, team: string, key: string): Promise<Rights | Admission> {
+    const pair = `${team} ${user.username}`
+    const first = this.#firstAsks.get(pair)
+    if (first !== undefined) await first
+    const asking = this.#recall(this.#rights, key, {
+      taker: `user ${user.username}`,
+      holder: holderNamed(user.username),
+      turns: this.#rightsTurns,
+      isLikelyGood: this.#granted.get(pair) === true,
+      ask: async () => {
+        const rights = await this.#askRights(user, team)
+        if (rights.permissions !== null) this.#granted.set(pair, true)
+        return rights
+      },
+    })
+    if (!this.#firstAsks.has(pair)) {
+      const over = (): void => void this.#firstAsks.delete(pair)
+      this.#firstAsks.set(pair, asking.then(over, over))
+    }
+    return asking
   }
 
   async #askRights(user: ReviewedUser, team: string): Promise<Rights> {

@@ -339,9 +339,18 @@ describe('beside a flood of made-up tokens from the same address', () => {
     await Promise.all(flood)
   })
 
-  test('a hundred new tokens of one service account are let in at once', async () => {
+  test('forty new tokens of one service account are let in at once', async () => {
     const users = openUsers()
-    const tokens = Array.from({ length: 100 }, (_, jti) => ofCluster('ci', { jti }))
+    const tokens = Array.from({ length: 40 }, (_, jti) => {
+      const token = ofCluster('ci', { jti })
+      const username = 'system:serviceaccount:shop:ci'
+      // As the API server names token and pod of each.
+      server.reviews.users.set(token, {
+        username,
+        extra: { 'authentication.kubernetes.io/pod-uid': [`${jti}`] },
+      })
+      return token
+    })
     const found = await Promise.all(tokens.map((token) => users.admit(token, VISIT)))
     expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(['admitted']))
   })
