@@ -12,6 +12,7 @@ import { createTokenRoutes, type TokenRouteParts } from './access/token-routes.t
 import { answerError, answerFault, answerNotFound } from './answers.ts'
 import { Authenticator } from './authenticator.ts'
 import { BodyReader } from './body-reader.ts'
+import { createChangeTurns } from './bounds/change-turns.ts'
 import { type AddressOf, createAddressOf } from './bounds/client-addresses.ts'
 import { createDashboard, type DashboardParts } from './dashboard/dashboard.ts'
 import { createEventRoutes, type EventRouteParts } from './events/event-routes.ts'
@@ -154,6 +155,7 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
   app.use(createSessionRoutes(parts))
   app.use(createOidcRoutes(parts))
   app.use(authenticated(parts))
+  app.use(createChangeTurns(parts.clock))
   app.use(createQueueGuard(parts))
   app.use(createJobRoutes(parts, hot))
   app.use(createBulkRoutes(parts))

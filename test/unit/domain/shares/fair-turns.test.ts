@@ -39,7 +39,7 @@ test('work begins at once while there is a place, and then in turns of its holde
 })
 
 test('of two that wait, the one who has just begun something comes last', async () => {
-  const { begun, start } = open({ atOnce: 1, waiting: 100 })
+  const { clock, begun, start } = open({ atOnce: 1, waiting: 100 })
   const first = start('x')
   const all = ['a1', 'a2', 'b1', 'b2'].map((name) => start(name.slice(0, 1), name))
   first.end()
@@ -49,6 +49,7 @@ test('of two that wait, the one who has just begun something comes last', async 
     await all[at]?.ended
   }
   expect(begun).toEqual(['x', 'a1', 'b1', 'a2', 'b2'])
+  expect(clock.timers).toBe(0)
 })
 
 test('a holder that fills the places leaves one to another, though nothing of it ends', () => {
