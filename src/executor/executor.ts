@@ -11,6 +11,7 @@ import { NO_WINDOWS, type WindowSource } from '../ports/windows.ts'
 import { ClaimPause } from './crons/claim-pause.ts'
 import { createCallRunner, type CallRunnerOptions } from './calls/call-runner.ts'
 import { createCallSampler } from './calls/call-sampler.ts'
+import { createDefectNotes } from './defect-notes.ts'
 import { ShardWorker, type ShardPorts } from './shard/shard-worker.ts'
 import { forNewcomersOf } from '../domain/shares/fair-share.ts'
 import type { Shares } from './slots/fair-share.ts'
@@ -85,8 +86,10 @@ export class Executor {
     })
     metrics.callSlots(capacity.concurrency, () => this.#scheduler.busy)
     metrics.shardsHeld(() => this.#shardsHeld())
+    const noteDefect = createDefectNotes(options)
     const runCall = createCallRunner({
       ...options,
+      noteDefect,
       keepsSuccess: options.keepsSuccess ?? createCallSampler(clock),
       onLocalFault: () => this.#pauseClaims(),
     })
@@ -103,6 +106,7 @@ export class Executor {
           scheduler: this.#scheduler,
           windows: options.windows ?? NO_WINDOWS,
           runCall,
+          noteDefect,
           redisNowMs: () => options.redisNowMs(ports.shard),
           pauseClaims: () => claimPause.begin(),
           onLeaseMade: () => this.#noteLease(),

@@ -27,8 +27,6 @@ export const PORT_WAIT_MS_MIN = 50
 export const PORT_WAIT_MS_MAX = 250
 /** Targets remembered as out of ports. */
 export const PORT_SHORTAGES_MAX = 1_024
-/** The shortest time between two log lines about a fault of this machine. */
-export const FAULT_LOG_MS = 60_000
 /** A target that sends more 1xx responses before the final one is cut off. */
 export const INTERIM_RESPONSES_MAX = 32
 /** A line of a chunked body: the size of a chunk with its extensions, or a trailer. */

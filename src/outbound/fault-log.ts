@@ -1,5 +1,5 @@
+import { LogGate } from '../domain/log-gate.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
-import { FAULT_LOG_MS } from './bounds.ts'
 
 /**
  * Logs a fault that may hit thousands of calls a second: the first one at once, then one line a minute at most.
@@ -9,14 +9,9 @@ export function createFaultLog(
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
   message: string,
 ): (fields: Record<string, unknown>) => void {
-  let calls = 0
-  let loggedAtMs = Number.NEGATIVE_INFINITY
+  const gate = new LogGate()
   return (fields) => {
-    calls += 1
-    const nowMs = clock.monotonicMs()
-    if (nowMs - loggedAtMs < FAULT_LOG_MS) return
-    logger.warn(message, { calls, ...fields })
-    calls = 0
-    loggedAtMs = nowMs
+    const calls = gate.pass('', clock.monotonicMs())
+    if (calls > 0) logger.warn(message, { calls, ...fields })
   }
 }

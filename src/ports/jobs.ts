@@ -253,10 +253,17 @@ export type WorkEnd =
       readonly call: CallRecord | null
     }
   | { readonly type: 'callback_ended'; readonly work: ClaimedCallback }
-  /** Kept as a dead letter for inspection; never runs. */
-  | { readonly type: 'quarantined'; readonly work: DamagedWork }
+  /** Its record is damaged, or its end cannot be written. Kept as a dead letter for inspection; never runs again. */
+  | { readonly type: 'quarantined'; readonly work: ClaimedWork }
   /** Not called, or aborted by our own stop or fault: back to the head of its queue, attempt unchanged. */
   | { readonly type: 'released'; readonly work: ClaimedWork }
+
+export type FinishCode =
+  | 'done'
+  /** The job is no longer ours, and nothing was changed. */
+  | 'stale'
+  /** Something in Redis kept this job alone from ending. It is still ours. */
+  | 'failed'
 
 /**
  * What one claim may take. Headroom is how many more jobs of a team or queue may be claimed; with none left, its jobs
@@ -302,8 +309,11 @@ export interface JobSource {
   /** Creates or renews the lease. `held` = jobs that Redis lists for this executor. */
   beat(register: boolean): Promise<{ status: 'ok'; held: number } | { status: 'lease_lost' }>
   claim(grant: ClaimGrant): Promise<ClaimAnswer>
-  /** Ends a batch; answers in the same order. `stale` = the job is no longer ours and nothing was changed. */
-  finish(ends: readonly WorkEnd[]): Promise<ReadonlyArray<'done' | 'stale'>>
+  /**
+   * Ends a batch; answers in the same order. Throws for a defect that kept it from ending any of them: some of what belongs
+   * to single jobs may have been written then.
+   */
+  finish(ends: readonly WorkEnd[]): Promise<readonly FinishCode[]>
   /** Releases jobs that Redis lists for this executor but are not in `known`. Only while no claim is in progress. */
   releaseUnknown(known: ReadonlySet<number>): Promise<number>
   /** Releases all jobs and ends the lease. */

@@ -27,6 +27,29 @@ export type NotificationOutcome =
   /** It took longer than its lease, so another executor has taken over. */
   | 'stale'
 
+/** What a defect of ours stopped, and nothing else. */
+export const DEFECT_PARTS = [
+  /** A call was not made. */
+  'call',
+  /** A response could not be judged. */
+  'judgement',
+  /** The end of a job could not be made or written. */
+  'end',
+  /** A job ended without its callback. */
+  'callback',
+  /** A job ended without a record of its call. */
+  'call_record',
+  /** A maintenance window was left out. */
+  'window',
+  /** An alert was raised without what it should say, or not at all. */
+  'alert',
+  /** A step in Redis left something out that it could not write. */
+  'step',
+  /** Something beside the end of a job failed: a count, a time, a pause. */
+  'aside',
+] as const
+export type DefectPart = (typeof DEFECT_PARTS)[number]
+
 /** Metrics of the engine, `punctual_*`. Label values come from closed sets, never from users. */
 export interface Metrics {
   jobsPushed(count: number): void
@@ -47,8 +70,10 @@ export interface Metrics {
   leaseLost(): void
   clockJumped(direction: 'forward' | 'backward'): void
   callRecordsDropped(count: number): void
-  /** Jobs and callbacks whose records were damaged. */
+  /** Jobs and callbacks whose records were damaged, or whose ends could not be written. */
   jobsQuarantined(count: number): void
+  /** An exception that is a defect of ours and stopped only this. */
+  defectConfined(part: DefectPart): void
   /** Alerts that a step of this process raised, muted or not. */
   alertsRaised(type: AlertType, resource: AlertResourceKind, count: number): void
   /** One try to tell a channel, tests left out. */

@@ -4,7 +4,7 @@ import { CHANNEL_TYPES } from '../domain/notifications/channel.ts'
 import { QUOTA_NAMES } from '../domain/quotas.ts'
 import { SET_ASIDE_KINDS } from '../domain/set-aside.ts'
 import { LOOP_NAMES } from '../ports/loops/loop-health.ts'
-import type { FinishOutcome, Metrics, NotificationOutcome } from '../ports/metrics.ts'
+import { DEFECT_PARTS, type FinishOutcome, type Metrics, type NotificationOutcome } from '../ports/metrics.ts'
 import { Series } from './series.ts'
 
 export interface MetricsRegistry {
@@ -110,7 +110,12 @@ function jobMetrics(
   )
   const quarantined = series.counter(
     'punctual_jobs_set_aside_total',
-    'Jobs and callbacks put in quarantine because their records are damaged.',
+    'Jobs and callbacks in quarantine: damaged, or their ends could not be written.',
+  )
+  const defects = series.counterOf(
+    'punctual_defects_total',
+    'Exceptions that are defects of Punctual, by what each of them stopped.',
+    { part: DEFECT_PARTS },
   )
   return {
     jobsPushed: (count) => pushed.inc(count),
@@ -127,6 +132,7 @@ function jobMetrics(
     },
     callRecordsDropped: (count) => dropped.inc(count),
     jobsQuarantined: (count) => quarantined.inc(count),
+    defectConfined: (part) => defects.inc({ part }),
   }
 }
 

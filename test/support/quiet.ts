@@ -21,6 +21,7 @@ export const quietMetrics: Metrics = {
   clockJumped: () => undefined,
   callRecordsDropped: () => undefined,
   jobsQuarantined: () => undefined,
+  defectConfined: () => undefined,
   alertsRaised: () => undefined,
   notificationTried: () => undefined,
   channelFailed: () => undefined,

@@ -19,6 +19,11 @@ export function queueFacts(
   return [attempt, attempts.at(-1)?.responseStatus ?? 0, follows, calledHost(url)]
 }
 
+/** As `queueFacts`, of a job that became a dead letter without the end of an attempt. */
+export function deadLetterFacts(attempt: number, url: string): AlertFacts {
+  return [attempt, 0, NEXT.deadLetter, calledHost(url)]
+}
+
 /** Host and port that a message may name: the rest of a URL can hold secrets. '' = the URL has none. */
 export function calledHost(url: string): string {
   return URL.parse(url)?.host ?? ''

@@ -34,6 +34,24 @@ export function soughtTexts(assertions: readonly SuccessAssertion[]): readonly s
   return assertions.flatMap((assertion) => (assertion.type === 'body_contains' ? [assertion.value] : []))
 }
 
+const KNOWN_TYPES: Readonly<Record<SuccessAssertion['type'], true>> = {
+  status_code_equals: true,
+  body_contains: true,
+  response_time_under_ms: true,
+}
+
+/**
+ * A sentence about the first assertion of an unknown type; null = all are known. Settings are kept as they were written:
+ * another version may know more types than this one.
+ */
+export function unknownAssertion(assertions: ReadonlyArray<{ readonly type: unknown }>): string | null {
+  for (const { type } of assertions) {
+    if (typeof type === 'string' && Object.hasOwn(KNOWN_TYPES, type)) continue
+    return `This executor does not know the assertion type ${quoted(String(type))}.`
+  }
+  return null
+}
+
 /** The first assertion that does not hold, as a sentence for `error_message`; null when all hold. */
 export function brokenAssertion(
   assertions: readonly SuccessAssertion[],
@@ -49,6 +67,10 @@ export function brokenAssertion(
 /** The longest quote of an assertion's text in its message. */
 const QUOTED_TEXT_CHARACTERS_MAX = 80
 
+function quoted(text: string): string {
+  return JSON.stringify(excerpt(text, QUOTED_TEXT_CHARACTERS_MAX))
+}
+
 function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse): string | null {
   switch (assertion.type) {
     case 'status_code_equals':
@@ -58,7 +80,7 @@ function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse
     case 'body_contains':
       return response.found.has(assertion.value)
         ? null
-        : `The response body does not contain ${JSON.stringify(excerpt(assertion.value, QUOTED_TEXT_CHARACTERS_MAX))}.`
+        : `The response body does not contain ${quoted(assertion.value)}.`
     case 'response_time_under_ms':
       return response.durationMs < assertion.value
         ? null

@@ -1,5 +1,5 @@
 import { ERROR_MESSAGE_CHARACTERS_MAX } from '../../domain/limits.ts'
-import { brokenAssertion } from '../../domain/jobs/assertion.ts'
+import { brokenAssertion, unknownAssertion } from '../../domain/jobs/assertion.ts'
 import { excerpt } from '../../domain/excerpt.ts'
 import type { FailureReason } from '../../domain/jobs/job.ts'
 import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
@@ -12,7 +12,10 @@ export interface Judgement {
   readonly responseStatus: number | null
 }
 
-/** A call succeeds with a 2xx status and all assertions met. Redirects are not followed and count as failures. */
+/**
+ * A call succeeds with a 2xx status and all assertions met. Redirects are not followed and count as failures. So does an
+ * assertion of an unknown type: the call was made, as it is for every attempt, but nobody here can say that it succeeded.
+ */
 export function judgeCall(result: EndedCall, settings: ChainSettings): Judgement {
   if (result.kind === 'failed') {
     return failure(result.reason, result.message, null)
@@ -20,8 +23,12 @@ export function judgeCall(result: EndedCall, settings: ChainSettings): Judgement
   const { status } = result
   const reason = reasonOfStatus(status)
   if (reason !== null) return failure(reason, `The target answered ${status}.`, status)
-  const broken =
-    settings.successAssertions.length === 0 ? null : brokenAssertion(settings.successAssertions, result)
+  const { successAssertions } = settings
+  if (successAssertions.length === 0)
+    return { failureReason: null, errorMessage: null, responseStatus: status }
+  const unknown = unknownAssertion(successAssertions)
+  if (unknown !== null) return failure('unknown', unknown, status)
+  const broken = brokenAssertion(successAssertions, result)
   if (broken !== null) return failure('assertion_failed', broken, status)
   return { failureReason: null, errorMessage: null, responseStatus: status }
 }

@@ -1,16 +1,12 @@
 import { soughtTexts } from '../../domain/jobs/assertion.ts'
-import { endAttempt } from '../../domain/jobs/retry-policy.ts'
-import { callbackFor } from '../../domain/jobs/callback.ts'
-import { reasonOf } from '../../domain/errors.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { EndedCall, HttpCall, HttpCaller, HttpCallResult } from '../../ports/http-caller.ts'
 import type { ClaimedCallback, ClaimedJob, ClaimedWork, WorkEnd } from '../../ports/jobs.ts'
-import type { Logger } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { OwnSecretsSource } from '../../ports/access/own-secrets.ts'
-import type { TeamSettings, TeamSettingsSource } from '../../ports/settings.ts'
-import { judgeCall } from './call-judgement.ts'
-import { recordCall } from './call-record.ts'
+import type { TeamSettingsSource } from '../../ports/settings.ts'
+import type { NoteDefect } from '../defect-notes.ts'
+import { endJob } from './attempt-end.ts'
 import { secretPartOf } from './own-settings.ts'
 
 /** Makes the call of claimed work and answers how the work ends. Never throws. `redisNowMs` reads the shard's time. */
@@ -24,30 +20,48 @@ export interface CallRunnerOptions {
   readonly caller: HttpCaller
   readonly teams: TeamSettingsSource & OwnSecretsSource
   readonly jobIds: JobIds
-  readonly logger: Logger
   readonly metrics: Metrics
+  readonly noteDefect: NoteDefect
   /** Whether a successful call of the queue is recorded. @param queue with its shard */
   keepsSuccess(team: string, queue: string): boolean
   /** This machine cannot open any connection: further claims would fail in the same way. */
   onLocalFault(): void
 }
 
+/**
+ * A defect of ours, wherever it shows, fails the attempt: if the job were released, its call would be made again and
+ * again. Only what was not sent, or what our own stop cut short, is released.
+ */
 export function createCallRunner(options: CallRunnerOptions): CallRunner {
-  const { teams, jobIds, metrics } = options
   return async (work, signal, redisNowMs) => {
     if (work.kind === 'damaged') return { type: 'quarantined', work }
-    const timestampSeconds = Math.floor(redisNowMs() / 1000)
-    const call =
-      work.kind === 'job'
-        ? jobCall(work, { teams, jobIds, timestampSeconds })
-        : callbackCall(work, teams.of(work.team), timestampSeconds)
-    const result = 'missing' in call ? notMade(call.missing) : await makeCall(options, call, signal)
-    if (result.kind === 'local_fault') options.onLocalFault()
+    const call = prepareCall(options, work, redisNowMs)
+    const result = 'missing' in call ? notMade(call.missing) : await makeCall(options, { work, call, signal })
+    if (result.kind === 'local_fault') noteLocalFault(options, work)
     if (result.kind === 'local_fault' || result.kind === 'aborted') return { type: 'released', work }
-    if (work.kind === 'job') return endJob(options, work, result, redisNowMs())
-    const isDelivered = result.kind === 'answered' && result.status >= 200 && result.status < 300
-    metrics.callbackFinished(isDelivered ? 'delivered' : 'failed')
+    if (work.kind === 'job') return endJob(options, work, result, redisNowMs)
+    countCallback(options, work, result)
     return { type: 'callback_ended', work }
+  }
+}
+
+type NotMade = { readonly missing: string }
+
+const NOT_PREPARED: NotMade = { missing: 'The call could not be made because of a defect of Punctual.' }
+
+function prepareCall(
+  { teams, jobIds, noteDefect }: CallRunnerOptions,
+  work: ClaimedJob | ClaimedCallback,
+  redisNowMs: () => number,
+): HttpCall | NotMade {
+  try {
+    const timestampSeconds = Math.floor(redisNowMs() / 1000)
+    return work.kind === 'job'
+      ? jobCall(work, { teams, jobIds, timestampSeconds })
+      : callbackCall(work, teams, timestampSeconds)
+  } catch (error) {
+    noteDefect('call', error, work)
+    return NOT_PREPARED
   }
 }
 
@@ -59,10 +73,14 @@ function jobCall(
     jobIds,
     timestampSeconds,
   }: Pick<CallRunnerOptions, 'teams' | 'jobIds'> & { readonly timestampSeconds: number },
-): HttpCall | { readonly missing: string } {
+): HttpCall | NotMade {
+  const { request, settings } = work
+  // Another version may write it in another form. Without a deadline a call could hold its slot for ever.
+  if (!(Number.isFinite(settings.timeoutSeconds) && settings.timeoutSeconds > 0)) {
+    return { missing: 'This executor does not know the timeout of this job.' }
+  }
   const part = secretPartOf(work, teams)
   if (part.kind === 'missing') return { missing: part.message }
-  const { request } = work
   return {
     team: work.team,
     settings: part.settings,
@@ -70,8 +88,8 @@ function jobCall(
     method: request.method,
     headers: part.headers,
     body: request.payload,
-    sought: soughtTexts(work.settings.successAssertions),
-    timeoutMs: work.settings.timeoutSeconds * 1000,
+    sought: soughtTexts(settings.successAssertions),
+    timeoutMs: settings.timeoutSeconds * 1000,
     webhookId: jobIds.uuidOf(work.rootId),
     timestampSeconds,
     identity: {
@@ -85,12 +103,12 @@ function jobCall(
 
 function callbackCall(
   { team, callback, timeoutSeconds }: ClaimedCallback,
-  settings: TeamSettings,
+  teams: TeamSettingsSource,
   timestampSeconds: number,
 ): HttpCall {
   return {
     team,
-    settings,
+    settings: teams.of(team),
     url: callback.url,
     method: 'POST',
     headers: {},
@@ -103,53 +121,54 @@ function callbackCall(
   }
 }
 
-/** A defect of ours fails the attempt: if the job were released, it would run forever. */
 async function makeCall(
-  { caller, logger }: CallRunnerOptions,
-  call: HttpCall,
-  signal: AbortSignal,
+  { caller, noteDefect }: CallRunnerOptions,
+  {
+    work,
+    call,
+    signal,
+  }: {
+    readonly work: ClaimedJob | ClaimedCallback
+    readonly call: HttpCall
+    readonly signal: AbortSignal
+  },
 ): Promise<HttpCallResult> {
   try {
     return await caller.call(call, signal)
   } catch (error) {
-    logger.error('A call ended in a defect', { reason: reasonOf(error) })
-    return notMade('The call could not be made.')
+    noteDefect('call', error, work)
+    return notMade('The call ended in a defect of Punctual.')
   }
 }
 
 function notMade(message: string): HttpCallResult {
   return {
-    ...{ kind: 'failed', reason: 'unknown', message, durationMs: 0, requestHeaders: [] },
+    kind: 'failed',
+    reason: 'unknown',
+    message,
+    durationMs: 0,
+    requestHeaders: [],
     timings: { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null },
   }
 }
 
-function endJob(
-  { jobIds, keepsSuccess }: CallRunnerOptions,
-  work: ClaimedJob,
+function noteLocalFault({ onLocalFault, noteDefect }: CallRunnerOptions, work: ClaimedWork): void {
+  try {
+    onLocalFault()
+  } catch (error) {
+    noteDefect('aside', error, work)
+  }
+}
+
+function countCallback(
+  { metrics, noteDefect }: CallRunnerOptions,
+  work: ClaimedCallback,
   result: EndedCall,
-  nowMs: number,
-): WorkEnd {
-  const judgement = judgeCall(result, work.settings)
-  const end = endAttempt(work, {
-    ...judgement,
-    completedAtMs: Math.max(nowMs, work.startedAtMs),
-    durationMs: Math.round(result.durationMs),
-  })
-  const isKept =
-    judgement.failureReason !== null || keepsSuccess(work.team, `${work.shard}:${work.location.queue}`)
-  return {
-    type: 'ended',
-    work,
-    end,
-    callback: callbackFor({
-      rootId: work.rootId,
-      attempt: work.attempt,
-      request: work.request,
-      events: work.settings.callbackEvents,
-      end,
-      jobIds,
-    }),
-    call: isKept ? recordCall(work, result, judgement) : null,
+): void {
+  try {
+    const isDelivered = result.kind === 'answered' && result.status >= 200 && result.status < 300
+    metrics.callbackFinished(isDelivered ? 'delivered' : 'failed')
+  } catch (error) {
+    noteDefect('aside', error, work)
   }
 }

@@ -5,10 +5,11 @@ import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { FinishOutcome, Metrics } from '../../ports/metrics.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import type { CallRunner } from '../calls/call-runner.ts'
+import type { NoteDefect } from '../defect-notes.ts'
 import type { HeldSlot } from '../slots/contender.ts'
 import type { SlotScheduler } from '../slots/slot-scheduler.ts'
 import { ClaimLoop, type ClaimedAnswer } from './claim-loop.ts'
-import { Finisher, type Ending } from './finisher.ts'
+import { Finisher, type Ending, type SettledCode } from './finisher.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 
 export interface ExecutorSessionOptions extends Runtime {
@@ -17,6 +18,7 @@ export interface ExecutorSessionOptions extends Runtime {
   readonly runCall: CallRunner
   readonly metrics: Metrics
   readonly loops: LoopHealth
+  readonly noteDefect: NoteDefect
   /** 0–1. */
   random(): number
   /** A claim saw when the next delayed job is due, Unix ms by Redis time; null = none. */
@@ -85,8 +87,8 @@ export class ExecutorSession {
     })
     this.#finisher = new Finisher({
       ...options,
-      onSettled: (endings, outcomes) => this.#settle(endings, outcomes),
-      onFault: (defect) => this.#lose('ends could not be written', { isEarly: false, defect }),
+      turns: options.loops.of('finish', options.source.shard),
+      onSettled: (endings, codes) => this.#settle(endings, codes),
     })
     this.#lease = new LeaseKeeper({
       ...options,
@@ -163,44 +165,69 @@ export class ExecutorSession {
     await this.#options.source.leave()
   }
 
+  /** Whatever throws here, all of the work is started or released, and its slots are known. */
   #startAll(answer: ClaimedAnswer, slots: readonly HeldSlot[]): void {
     answer.work.forEach((work, i) => this.#start(work, slots[i] ?? null))
-    this.#options.onNextDue(answer.nextDueMs)
+    const [first] = answer.work
+    try {
+      this.#options.onNextDue(answer.nextDueMs)
+    } catch (error) {
+      if (first !== undefined) this.#options.noteDefect('aside', error, first)
+    }
     this.#checkIdle()
   }
 
   #start(work: ClaimedWork, slot: HeldSlot | null): void {
     const held = this.#held.append({ work, slot })
     if (slot === null || this.#state !== 'working') this.#finisher.add({ type: 'released', work }, held)
-    else this.#run(work, held)
+    else void this.#run(work, held)
   }
 
-  #run(work: ClaimedWork, held: Link<HeldWork>): void {
-    const { runCall, logger, metrics } = this.#options
-    if (work.kind === 'job') metrics.jobStarted(work.startedAtMs - work.scheduledAtMs)
-    runCall(work, this.#calls.signal, this.#redisNowMs)
-      .catch((error: unknown): WorkEnd => {
-        logger.error('A job could not be run and was released', {
-          jobId: work.jobId,
-          reason: reasonOf(error),
-        })
-        return { type: 'released', work }
-      })
-      .then((end) => this.#finisher.add(end, held))
-      .catch((error: unknown) => logger.error('An end was lost', { reason: reasonOf(error) }))
+  /** Its call may have been made when anything throws, so it is not released: it would be made again. */
+  async #run(work: ClaimedWork, held: Link<HeldWork>): Promise<void> {
+    const { runCall, noteDefect } = this.#options
+    this.#countStart(work)
+    let end: WorkEnd
+    try {
+      end = await runCall(work, this.#calls.signal, this.#redisNowMs)
+    } catch (error) {
+      noteDefect('end', error, work)
+      end = { type: 'quarantined', work }
+    }
+    this.#finisher.add(end, held)
   }
 
-  #settle(endings: ReadonlyArray<Ending<Link<HeldWork>>>, outcomes: ReadonlyArray<'done' | 'stale'>): void {
-    const { scheduler, metrics } = this.#options
+  #countStart(work: ClaimedWork): void {
+    const { metrics, noteDefect } = this.#options
+    try {
+      if (work.kind === 'job') metrics.jobStarted(work.startedAtMs - work.scheduledAtMs)
+    } catch (error) {
+      noteDefect('aside', error, work)
+    }
+  }
+
+  /** Slots are freed whatever throws: of a slot that nobody frees, everybody has one less for good. */
+  #settle(endings: ReadonlyArray<Ending<Link<HeldWork>>>, codes: readonly SettledCode[]): void {
+    const { scheduler } = this.#options
     const slots: HeldSlot[] = []
-    endings.forEach(({ end, held }, i) => {
+    for (const { held } of endings) {
       this.#held.remove(held)
       if (held.value.slot !== null) slots.push(held.value.slot)
-      const outcome = outcomeOf(end, outcomes[i] ?? 'stale')
+    }
+    try {
+      scheduler.free(slots)
+    } finally {
+      this.#checkIdle()
+      this.#countEnds(endings, codes)
+    }
+  }
+
+  #countEnds(endings: ReadonlyArray<Ending<Link<HeldWork>>>, codes: readonly SettledCode[]): void {
+    const { metrics } = this.#options
+    endings.forEach(({ end }, i) => {
+      const outcome = outcomeOf(end, codes[i] ?? 'stale')
       if (outcome !== null) metrics.jobFinished(outcome, 1)
     })
-    scheduler.free(slots)
-    this.#checkIdle()
   }
 
   #lose(reason: string, loss: Loss): void {
@@ -239,8 +266,8 @@ export class ExecutorSession {
 }
 
 /** null for what is counted elsewhere: callbacks by the call runner, damaged jobs where they are quarantined. */
-function outcomeOf(end: WorkEnd, outcome: 'done' | 'stale'): FinishOutcome | null {
-  if (outcome === 'stale') return 'stale'
+function outcomeOf(end: WorkEnd, code: SettledCode): FinishOutcome | null {
+  if (code === 'stale') return 'stale'
   if (end.type === 'released') return 'released'
   if (end.type === 'callback_ended' || end.type === 'quarantined') return null
   switch (end.end.kind) {

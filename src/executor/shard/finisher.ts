@@ -1,7 +1,9 @@
 import { FINISH_BATCH_MAX } from '../../domain/limits.ts'
-import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
-import type { JobSource, WorkEnd } from '../../ports/jobs.ts'
-import type { Runtime } from '../../ports/runtime.ts'
+import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
+import type { FinishCode, JobSource, WorkEnd } from '../../ports/jobs.ts'
+import type { LoopTurns } from '../../ports/loops/loop-health.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { NoteDefect } from '../defect-notes.ts'
 
 /** An end, and what its work holds until the end is settled. */
 export interface Ending<Held> {
@@ -9,12 +11,17 @@ export interface Ending<Held> {
   readonly held: Held
 }
 
-export interface FinisherOptions<Held> extends Runtime {
+/** What became of an end: written, refused as stale, or discarded, which counts as stale. */
+export type SettledCode = Exclude<FinishCode, 'failed'>
+
+export interface FinisherOptions<Held> {
   readonly source: JobSource
-  /** A batch was written, refused as stale or discarded: its slots can be freed. */
-  onSettled(endings: ReadonlyArray<Ending<Held>>, outcomes: ReadonlyArray<'done' | 'stale'>): void
-  /** A fault that a retry does not fix. */
-  onFault(error: unknown): void
+  readonly clock: Clock
+  readonly noteDefect: NoteDefect
+  /** Is told whether what is held back can be written at last. */
+  readonly turns: LoopTurns
+  /** These ends need no slots any more. */
+  onSettled(endings: ReadonlyArray<Ending<Held>>, codes: readonly SettledCode[]): void
 }
 
 const RETRY_DELAY_MS = 100
@@ -26,11 +33,19 @@ const RETRY_DELAY_MS = 100
  *
  *     idle ⇄ flushing
  *
- * There is nothing to stop: it is idle once every end is settled.
+ * A batch that a defect keeps from being written is halved, down to the end that throws alone. That job is quarantined, and
+ * its neighbours end. If it cannot even be quarantined, it is held back and tried again after a pause that grows: it keeps
+ * its slot, which bounds how many there can be, and its call is not made again.
+ *
+ * There is nothing to stop: after `discard` it is idle once every end is settled.
  */
 export class Finisher<Held> {
   readonly #options: FinisherOptions<Held>
   #waiting: Array<Ending<Held>> = []
+  /** Neither written nor quarantined. */
+  #heldBack: Array<Ending<Held>> = []
+  /** Ends the pause of those that are held back; null = there is none. */
+  #cancelPause: (() => void) | null = null
   #isFlushing = false
   #isDiscarding = false
 
@@ -40,44 +55,153 @@ export class Finisher<Held> {
 
   add(end: WorkEnd, held: Held): void {
     this.#waiting.push({ end, held })
-    if (this.#isFlushing) return
-    this.#isFlushing = true
-    // Calls that end in the same event-loop turn share a batch.
-    this.#options.clock.nextTurn(() => void this.#flush())
+    this.#wake()
   }
 
+  /** Nothing is being written; ends may be held back. */
   isIdle(): boolean {
     return !this.#isFlushing
   }
 
   discard(): void {
     this.#isDiscarding = true
+    this.#endPause()
+  }
+
+  #wake(): void {
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    // Calls that end in the same event-loop turn share a batch.
+    this.#options.clock.nextTurn(() => void this.#flush())
   }
 
   async #flush(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, FINISH_BATCH_MAX)
-      this.#waiting = this.#waiting.slice(FINISH_BATCH_MAX)
-      this.#options.onSettled(batch, await this.#write(batch.map(({ end }) => end)))
+    for (;;) {
+      if (this.#heldBack.length > 0 && this.#cancelPause === null) await this.#retry()
+      else if (this.#waiting.length > 0) await this.#end(this.#nextBatch())
+      else break
     }
     this.#isFlushing = false
   }
 
-  async #write(batch: readonly WorkEnd[]): Promise<ReadonlyArray<'done' | 'stale'>> {
-    const { source, clock, logger } = this.#options
+  #nextBatch(): ReadonlyArray<Ending<Held>> {
+    const batch = this.#waiting.slice(0, FINISH_BATCH_MAX)
+    this.#waiting = this.#waiting.slice(FINISH_BATCH_MAX)
+    return batch
+  }
+
+  async #end(batch: ReadonlyArray<Ending<Held>>): Promise<void> {
+    const { failed } = await this.#write(batch)
+    for (const { ending, reason } of failed) this.#options.noteDefect('end', reason, ending.end.work)
+    if (failed.length > 0) await this.#quarantine(failed.map(({ ending }) => quarantined(ending)))
+  }
+
+  async #retry(): Promise<void> {
+    const heldBack = this.#heldBack
+    this.#heldBack = []
+    await this.#quarantine(heldBack)
+    if (this.#heldBack.length === 0) this.#options.turns.succeeded()
+  }
+
+  async #quarantine(batch: ReadonlyArray<Ending<Held>>): Promise<void> {
+    const { clock, turns } = this.#options
+    const { failed } = await this.#write(batch)
+    const [first] = failed
+    if (first === undefined) return
+    this.#heldBack.push(...failed.map(({ ending }) => ending))
+    // A new one waits with the others: the pause must not begin again with each.
+    if (this.#cancelPause !== null) return
+    const pauseMs = turns.failed(first.reason) ?? RETRY_DELAY_MS
+    this.#cancelPause = clock.after(pauseMs, () => this.#endPause())
+  }
+
+  #endPause(): void {
+    if (this.#cancelPause === null) return
+    this.#cancelPause()
+    this.#cancelPause = null
+    this.#wake()
+  }
+
+  /** Writes and settles a batch. Answers the ends that cannot be written even alone. */
+  async #write(batch: ReadonlyArray<Ending<Held>>): Promise<Written<Held>> {
+    const [only] = batch
+    const isAlone = batch.length === 1
+    let codes: readonly FinishCode[]
+    try {
+      codes = await this.#send(batch.map(({ end }) => end))
+    } catch (reason) {
+      if (only !== undefined && isAlone) return { failed: [{ ending: only, reason }] }
+      const middle = Math.ceil(batch.length / 2)
+      return this.#writeEach([batch.slice(0, middle), batch.slice(middle)])
+    }
+    const refused = this.#settle(batch, codes)
+    if (refused.length === 0) return ALL_WRITTEN
+    if (only !== undefined && isAlone) return { failed: [{ ending: only, reason: NOT_ENDED }] }
+    // What threw may belong to the queue, and so keep all of its jobs: each of them may end without the others.
+    return this.#writeEach(refused.map((ending) => [ending]))
+  }
+
+  async #writeEach(batches: ReadonlyArray<ReadonlyArray<Ending<Held>>>): Promise<Written<Held>> {
+    const failed: Array<FailedEnd<Held>> = []
+    for (const batch of batches) failed.push(...(await this.#write(batch)).failed)
+    return { failed }
+  }
+
+  /** Throws for a defect. */
+  async #send(ends: readonly WorkEnd[]): Promise<readonly FinishCode[]> {
+    const { source, clock } = this.#options
     while (!this.#isDiscarding) {
       try {
-        const outcomes = await source.finish(batch)
-        return outcomes.length === batch.length ? outcomes : batch.map((_, i) => outcomes[i] ?? 'stale')
+        return await source.finish(ends)
       } catch (error) {
-        if (!(error instanceof StoreUnavailableError)) {
-          logger.error('Ended jobs could not be written', { reason: reasonOf(error) })
-          this.#options.onFault(error)
-          break
-        }
+        if (!(error instanceof StoreUnavailableError || error instanceof StorageFullError)) throw error
         await new Promise<void>((resolve) => clock.after(RETRY_DELAY_MS, resolve))
       }
     }
-    return batch.map(() => 'stale')
+    return ends.map(() => 'stale')
   }
+
+  /** Answers the ends that are not settled because they could not be written. */
+  #settle(batch: ReadonlyArray<Ending<Held>>, codes: readonly FinishCode[]): ReadonlyArray<Ending<Held>> {
+    if (codes.length === batch.length && areSettled(codes)) {
+      this.#tell(batch, codes)
+      return NONE
+    }
+    const refused = batch.filter((_, i) => codes[i] === 'failed')
+    const settled = batch.filter((_, i) => codes[i] !== 'failed')
+    const settledCodes = batch.map((_, i) => codes[i] ?? 'stale').filter((code) => code !== 'failed')
+    if (settled.length > 0) this.#tell(settled, settledCodes)
+    return refused
+  }
+
+  /** What follows an end must not keep the next ones from being written. */
+  #tell(endings: ReadonlyArray<Ending<Held>>, codes: readonly SettledCode[]): void {
+    const { onSettled, noteDefect } = this.#options
+    try {
+      onSettled(endings, codes)
+    } catch (error) {
+      for (const { end } of endings.slice(0, 1)) noteDefect('aside', error, end.work)
+    }
+  }
+}
+
+interface FailedEnd<Held> {
+  readonly ending: Ending<Held>
+  readonly reason: unknown
+}
+
+interface Written<Held> {
+  readonly failed: ReadonlyArray<FailedEnd<Held>>
+}
+
+const NONE: readonly never[] = []
+const ALL_WRITTEN: Written<never> = { failed: NONE }
+const NOT_ENDED = new Error('Redis could not write what belongs to this job; the log of the step says why')
+
+function areSettled(codes: readonly FinishCode[]): codes is readonly SettledCode[] {
+  return !codes.includes('failed')
+}
+
+function quarantined<Held>({ end, held }: Ending<Held>): Ending<Held> {
+  return { end: { type: 'quarantined', work: end.work }, held }
 }

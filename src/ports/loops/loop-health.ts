@@ -5,6 +5,8 @@ export const LOOP_NAMES = [
   /** Works on a shard until the lease is lost. */
   'session',
   'claim',
+  /** Writes the ends that no step could write, nor quarantine. */
+  'finish',
   /** Promotes delayed jobs. */
   'promote',
   /** Ticks crons. */

@@ -104,7 +104,8 @@ function Alerts.drop(team, ids)
   for type, count in pairs(unread) do call('HINCRBY', team.alertCounts, ALERT_COUNTS.unread .. type, -count) end
 end
 
-local function write_team(team, now)
+-- Writes what was noted of one team.
+function Alerts.write_team(team, now)
   team.totals = {}
   local is_due, at = false, pad13(now)
   for _, alert in ipairs(team.noted) do
@@ -124,10 +125,15 @@ local function write_team(team, now)
   if is_due then call('ZADD', team.notices, 'NX', now, team.team) end
 end
 
--- Writes what was noted. Answers it in words, 'type kind count' one after another; '' = nothing, which takes no command.
-function Alerts.store(now)
-  for _, team in ipairs(Alerts.teams) do write_team(team, now) end
+-- What was noted, in words: 'type kind count' one after another; '' = nothing.
+function Alerts.told()
   local answer = {}
   for what, count in pairs(Alerts.raised) do answer[#answer + 1] = what .. ' ' .. string.format('%.0f', count) end
   return table.concat(answer, ' ')
+end
+
+-- Writes what was noted, and answers it in words. Nothing takes no command.
+function Alerts.store(now)
+  for _, team in ipairs(Alerts.teams) do Alerts.write_team(team, now) end
+  return Alerts.told()
 end

@@ -4,7 +4,8 @@ import type { Engine } from '../client/engine.ts'
 import { quarantineIn } from '../layout/job-record.ts'
 import { queueIdOf } from '../layout/keys.ts'
 
-const MESSAGE = 'What Redis holds of this job is damaged. It does not run, and can be deleted.'
+const MESSAGE =
+  'What Redis holds of this job is damaged, or its end could not be written. It does not run, and can be deleted.'
 
 /** What is known of a chain whose record cannot be read. */
 export interface DamagedParts {
@@ -67,9 +68,21 @@ export function isDamaged(chain: JobChain): boolean {
   return chain.attempts.at(-1)?.failureReason === 'damaged'
 }
 
-/** Called once per job, after the step that quarantined it. */
-export function reportQuarantined(engine: Engine, shard: number, jobId: number): void {
+/**
+ * Called once per job, after the step that quarantined it. @param job.team left out where it is not known
+ * @param why 'unwritten' = its end could not be written
+ */
+export function reportQuarantined(
+  engine: Engine,
+  job: { readonly shard: number; readonly jobId: number; readonly team?: string },
+  why: keyof typeof QUARANTINED,
+): void {
   engine.metrics.jobsQuarantined(1)
   // Without the record, which holds the request.
-  engine.logger.error('A record is damaged; its job is quarantined as a dead letter', { shard, jobId })
+  engine.logger.error(QUARANTINED[why], { ...job })
 }
+
+const QUARANTINED = {
+  damaged: 'A record is damaged; its job is quarantined as a dead letter',
+  unwritten: 'The end of a job could not be written; it is quarantined as a dead letter',
+} as const

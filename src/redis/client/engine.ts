@@ -8,6 +8,7 @@ import {
   FINISHED_CHAINS_PER_QUEUE_KEPT,
   SUCCESSFUL_CALLS_PER_QUEUE_MAX,
 } from '../../domain/limits.ts'
+import { LogGate } from '../../domain/log-gate.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { type AuditLines, NO_AUDIT_LINES } from '../../ports/audit-log.ts'
@@ -58,6 +59,8 @@ export interface Engine {
   readonly metrics: Metrics
   /** The records of the audit log as lines of the log. */
   readonly auditLines: AuditLines
+  /** Which of many like defects are logged. */
+  readonly faultGate: LogGate
 }
 
 export function createEngine(parts: {
@@ -78,6 +81,7 @@ export function createEngine(parts: {
     metrics: parts.metrics,
     retention: parts.retention ?? DEFAULT_RETENTION,
     auditLines: parts.auditLines ?? NO_AUDIT_LINES,
+    faultGate: new LogGate(),
     shards: Array.from({ length: parts.jobIds.shards }, (_, shard) => createShardKeys(shard)),
   }
 }

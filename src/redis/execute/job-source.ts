@@ -1,9 +1,12 @@
 import { CLAIM_BATCH_MAX, LEASE_MS, LOST_LEASES_MAX, REAP_BATCH_MAX } from '../../domain/limits.ts'
-import type { ClaimAnswer, ClaimGrant, JobSource, WorkEnd } from '../../ports/jobs.ts'
+import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
+import type { ClaimAnswer, ClaimGrant, FinishCode, JobSource, WorkEnd } from '../../ports/jobs.ts'
 import { NO_WINDOWS, type WindowSource } from '../../ports/windows.ts'
 import { countRaised } from '../alerts/raised.ts'
 import { reportQuarantined } from '../chains/damaged-chain.ts'
+import { noteConfined } from '../client/confined.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
+import { lacksRight } from '../client/faults.ts'
 import { step, type StepCall } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { createHistoryKeeper, type HistoryKeeper } from '../history/history-keeper.ts'
@@ -30,6 +33,8 @@ type FinishReply = [
   codes: string,
   grown: string[],
   raised: string,
+  /** What was thrown by parts of it, in words. */
+  faults?: string[],
 ]
 
 interface SentFinish {
@@ -100,24 +105,41 @@ export class RedisJobSource implements JobSource {
     return { ...known, bytesWanted: Math.max(wanted, known.bytesWanted ?? 0) }
   }
 
-  async finish(ends: readonly WorkEnd[]): Promise<Array<'done' | 'stale'>> {
+  async finish(ends: readonly WorkEnd[]): Promise<FinishCode[]> {
     const engine = this.#engine
     const { reply, order } = await this.#sendFinish(ends)
-    const [now, woken, dropped, sentCodes, grown, raised] = reply
     const codes = ends.map(() => '')
     order.forEach((position, i) => {
-      codes[position] = sentCodes[i] ?? ''
+      codes[position] = reply[3][i] ?? ''
     })
+    try {
+      this.#noteFinish(ends, codes, reply)
+    } catch (error) {
+      // The ends are written: whoever sent them must not send them again.
+      noteConfined(engine, 'aside', error, { shard: this.shard })
+    }
+    return codes.map((code) => (code === 's' ? 'stale' : code === 'x' ? 'failed' : 'done'))
+  }
+
+  #noteFinish(ends: readonly WorkEnd[], codes: readonly string[], reply: FinishReply): void {
+    const engine = this.#engine
+    const [now, woken, dropped, , grown, raised, faults = []] = reply
     engine.runner.noteRedisTime(this.shard, Number(now))
     if (dropped > 0) engine.metrics.callRecordsDropped(dropped)
     if (woken > 0 || raised !== '') hintWake(engine, this.shard)
+    for (const fault of faults) noteConfined(engine, 'step', fault, { shard: this.shard })
     countRaised(engine.metrics, raised)
     for (const queue of grown) this.#histories.ask(queue)
-    for (const { work } of ends) this.#suspects.ended(work)
-    ends.forEach(({ work }, i) => {
-      if (codes[i] === 'a') reportQuarantined(engine, this.shard, work.jobId)
+    ends.forEach(({ type, work }, i) => {
+      if (codes[i] === 'x') return
+      this.#suspects.ended(work)
+      if (codes[i] !== 'a') return
+      const { shard, jobId, team } = work
+      // The step itself finds a record that was damaged while its job was called.
+      const isUnwritten = type === 'quarantined' && work.kind !== 'damaged'
+      if (isUnwritten) reportQuarantined(engine, { shard, jobId, team }, 'unwritten')
+      else reportQuarantined(engine, { shard, jobId }, 'damaged')
     })
-    return codes.map((code) => (code === 's' ? 'stale' : 'done'))
   }
 
   async #sendFinish(
@@ -127,12 +149,22 @@ export class RedisJobSource implements JobSource {
     for (let tries = 0; tries < FINISH_TRIES_MAX; tries += 1) {
       if (this.#openFinish?.ends !== ends) this.#openFinish = await this.#newFinish(ends)
       const { call, order } = this.#openFinish
-      const reply = (await runner.run(call, RESEND_MS)) as FinishReply
+      const reply = (await this.#whileAllowed(runner.run(call, RESEND_MS))) as FinishReply
       this.#openFinish = null
       if (reply[3] !== '') return { reply, order }
       teamNumbers.forget()
     }
     throw new Error('team numbers change faster than they can be read')
+  }
+
+  /** A right that is missing is missing for every job: none of them is at fault, and all wait until it is there. */
+  async #whileAllowed(sent: Promise<unknown>): Promise<unknown> {
+    try {
+      return await sent
+    } catch (error) {
+      if (!lacksRight(error)) throw error
+      throw new StoreUnavailableError(`Redis refuses the step: ${reasonOf(error)}`, { cause: error })
+    }
   }
 
   async beat(register: boolean): ReturnType<JobSource['beat']> {
@@ -170,7 +202,7 @@ export class RedisJobSource implements JobSource {
     this.#finishes += 1
     const finishId = `${this.#executor}:${this.#finishes}`
     const order = orderByClaim(ends)
-    const jobs = order.map((position) => toBatchJob(ends[position] as WorkEnd))
+    const jobs = order.map((position) => toBatchJob(this.#engine, ends[position] as WorkEnd))
     const values = await this.#batchValues(jobs, false)
     return { ends, order, call: FINISH.with({ ...values, finishId }) }
   }
@@ -202,7 +234,9 @@ export class RedisJobSource implements JobSource {
         ...values,
         ...{ executor: this.#executor, mode, marginMs: 0, lossesMax: LOST_LEASES_MAX },
       })
-      await engine.runner.run(call, RESEND_MS)
+      const reply = (await engine.runner.run(call, RESEND_MS)) as unknown[]
+      for (const fault of (reply[6] ?? []) as string[])
+        noteConfined(engine, 'step', fault, { shard: this.shard })
       count += page.length
     } while (count < unknown.length)
     if (count > 0) hintWake(engine, this.shard)

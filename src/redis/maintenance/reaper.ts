@@ -10,6 +10,7 @@ import type { SetAside } from '../../domain/set-aside.ts'
 import type { WindowSource } from '../../ports/windows.ts'
 import { countRaised } from '../alerts/raised.ts'
 import { reportQuarantined } from '../chains/damaged-chain.ts'
+import { noteConfined } from '../client/confined.ts'
 import { hintWake, type Engine } from '../client/engine.ts'
 import { batchValues, REAP } from '../execute/finish/batch.ts'
 import { prepareLoss, quarantinedLoss } from '../execute/finish/lost-job.ts'
@@ -135,21 +136,22 @@ async function reapPage(
   )) as
     | ['live']
     | ['moved']
-    | ['ok', now: string, woken: number, codes: string, grown: string[], raised: string]
+    | ['ok', now: string, woken: number, codes: string, grown: string[], raised: string, faults?: string[]]
   if (reply[0] === 'live') return 'live'
   if (reply[0] === 'moved') {
     // Nothing was done; the next pass finds these jobs again.
     engine.teamNumbers.forget()
     return 0
   }
-  const [, , woken, codes, grown, raised] = reply
+  const [, , woken, codes, grown, raised, faults = []] = reply
   if (woken > 0 || raised !== '') hintWake(engine, keys.shard)
   countRaised(engine.metrics, raised)
+  for (const fault of faults) noteConfined(engine, 'step', fault, { shard: keys.shard })
   for (const queue of grown) await trimFinished(engine, keys, queue)
   jobs.forEach(({ id }, i) => {
-    if (codes[i] === 'a') reportQuarantined(engine, keys.shard, id)
+    if (codes[i] === 'a') reportQuarantined(engine, { shard: keys.shard, jobId: id }, 'damaged')
   })
-  return [...codes].filter((code) => code !== 's' && code !== 'p').length
+  return [...codes].filter((code) => code !== 's' && code !== 'p' && code !== 'x').length
 }
 
 /** Frees jobs in flight past their hard deadline, whatever their executor says. Bounded by the jobs in flight. */

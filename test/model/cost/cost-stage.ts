@@ -174,8 +174,8 @@ function callRunnerOf(caller: HttpCaller, jobIds: JobIds): CallRunner {
     caller,
     teams: teamsOf(() => NO_TEAM_SETTINGS),
     jobIds,
-    logger: quietLogger,
     metrics: quietMetrics,
+    noteDefect: (_part, error) => assert.fail(error as Error),
     keepsSuccess: () => false,
     onLocalFault: () => assert.fail('the machine opens no connection'),
   })

@@ -49,6 +49,7 @@ export function drawCronPlan(seed: number): Plan {
     hintLoss: random.pick([0, 1]),
     habits: { failing: random.pick([0, 0.3]), hanging: 0, slow: 0.1, slowMs: 3_000, localFault: 0 },
     poison: null,
+    thrower: null,
     events: isCalm ? [] : drawFaults(random, executors, activeMs),
   }
 }

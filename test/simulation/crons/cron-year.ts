@@ -78,6 +78,7 @@ export class CronYear {
       hintLoss: () => 0,
       onBreak: () => undefined,
       complain: (problem) => this.#complain(problem),
+      thrower: null,
     }
   }
 

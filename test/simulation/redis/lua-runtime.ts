@@ -224,6 +224,15 @@ const LIBRARY = {
   pairs: (table: unknown) => (table as LuaTable).pairs(),
   tonumber,
   tostring,
+  type: (value: unknown) =>
+    value instanceof LuaTable ? 'table' : value === undefined ? 'nil' : typeof value,
+  pcall: (run: unknown, ...given: unknown[]) => {
+    try {
+      return multi(true, ...spread((run as (...given: unknown[]) => unknown)(...given)))
+    } catch (error) {
+      return multi(false, String(error))
+    }
+  },
   unpack: (table: unknown, from: unknown = 1, to: unknown = len(table)) =>
     multi(...listOf(table).slice(num(from) - 1, num(to))),
 }

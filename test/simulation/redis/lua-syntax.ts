@@ -29,6 +29,8 @@ export const GLOBALS = new Set([
   'tonumber',
   'tostring',
   'unpack',
+  'pcall',
+  'type',
 ])
 
 export function tokenize(source: string): Token[] {

@@ -94,6 +94,7 @@ class StoryJudge {
 
   judgeChain(known: KnownChain, chain: JobChain | null): void {
     const { rootId } = known
+    if (this.#isThrowing(known)) return this.#judgeThrown(known, chain)
     this.#judgeDeliveries(known, chain)
     this.#judgeCallbacks(known, chain)
     if (chain === null) {
@@ -102,6 +103,24 @@ class StoryJudge {
     }
     if (chain.end === null) return this.#complain(rootId, `has not ended: ${JSON.stringify(chain.open)}`)
     this.#judgeAttempts(known, chain)
+  }
+
+  /** Whether a step throws for it: then how it ends says nothing. */
+  #isThrowing({ push }: KnownChain): boolean {
+    const { thrower } = this.#simulation.plan
+    return thrower !== null && thrower.at !== 'window' && push.job.team === thrower.team
+  }
+
+  /** It ends, and each of its attempts is called once at most. */
+  #judgeThrown(known: KnownChain, chain: JobChain | null): void {
+    const { rootId } = known
+    const { jobIds } = this.#simulation.around
+    for (let attempt = 1; attempt <= 16; attempt += 1) {
+      const jobId = rootId + (attempt - 1) * jobIds.shards
+      this.#judgeRepeats(jobId, this.#deliveries.get(jobId) ?? [])
+    }
+    if (chain === null && !this.#mayBeGone(known)) this.#complain(rootId, 'is gone')
+    if (chain?.end === null) this.#complain(rootId, `has not ended: ${JSON.stringify(chain.open)}`)
   }
 
   judgeRest(): void {
@@ -119,7 +138,11 @@ class StoryJudge {
     }
     const { network, habits } = this.#simulation.plan
     const isCalm = this.#simulation.faults.isEmpty && network === NO_FAULTS && habits.localFault === 0
+    const { jobIds } = this.#simulation.around
+    const throwing = this.chains().flatMap((known) => (this.#isThrowing(known) ? [known.rootId] : []))
+    const uncalled = new Set(throwing)
     for (const [key, claim] of claims.claims) {
+      if (uncalled.has(jobIds.rootOf(claim.jobId))) continue
       if (isCalm && !claim.isCallback && !this.#deliveries.has(claim.jobId)) {
         this.#complain(claim.jobId, `was claimed (${key}) and never called`)
       }

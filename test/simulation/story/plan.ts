@@ -29,6 +29,27 @@ export type PlannedEvent = { readonly atMs: number } & (
   | { readonly what: 'clock'; readonly byMs: number }
 )
 
+/** A step that throws for each job of one team. */
+export interface Thrower {
+  readonly team: string
+  readonly at: (typeof THROWING_STEPS)[number]
+}
+
+export const THROWING_STEPS = [
+  /** The team's settings are looked up. */
+  'settings',
+  /** A call is made. */
+  'call',
+  /** The attempt is ended: nothing can be made of it. */
+  'attempt',
+  /** The end is put into the words of the step. */
+  'end',
+  /** The end is raised as an alert, which a window may mute. */
+  'window',
+  /** A response is judged, by an assertion that this executor does not know. */
+  'judgement',
+] as const
+
 export interface Plan {
   readonly seed: number
   readonly shards: number
@@ -46,6 +67,7 @@ export interface Plan {
   readonly habits: TargetHabits
   /** The push whose every call kills its executor. */
   readonly poison: number | null
+  readonly thrower: Thrower | null
   readonly events: readonly PlannedEvent[]
 }
 
@@ -89,6 +111,7 @@ export function drawPlan(seed: number): Plan {
       localFault,
     },
     poison,
+    thrower: null,
     events: [
       ...drawPushes(random.fork(), names, bursts, { activeMs, poison }),
       ...drawEdits(random.fork(), names, activeMs),

@@ -99,6 +99,7 @@ export class Simulation {
       network: () => (this.#isHealed || scheduler.nowMs < PREPARED_MS ? NO_FAULTS : plan.network),
       onBreak: (name) => this.faults.noteBreak(name, scheduler.nowMs),
       hintLoss: () => (this.#isHealed ? 0 : plan.hintLoss),
+      thrower: plan.thrower,
     }
     for (let shard = 0; shard < plan.shards; shard += 1) {
       this.server.redis.run('setnx', [createShardKeys(shard).created, '1'])

@@ -5,7 +5,11 @@ const ALL_KEYS = new Set(['DEL', 'EXISTS', 'UNLINK'])
 const TWO_KEYS = new Set(['RENAME'])
 const WITHOUT_KEYS = new Set(['INFO', 'TIME'])
 /** What a script may use that it does not declare. */
-const GLOBALS = new Set('ARGV KEYS ipairs math pairs redis string table tonumber tostring unpack'.split(' '))
+const GLOBALS = new Set(
+  'ARGV KEYS ipairs math pairs pcall redis string table tonumber tostring type unpack'.split(' '),
+)
+/** Of execute/finish/guarded.lua: calls its second argument with those behind it. */
+const GUARD = 'guarded'
 
 /**
  * What is wrong with a script's keys, in sentences. A key is KEYS[…], or a variable, field or table entry that is only
@@ -38,7 +42,8 @@ function readScript(block: readonly LuaStatement[]): Script {
   const expressions = statements.flatMap((statement) =>
     expressionsOf(statement).flatMap((one) => [...within(one)]),
   )
-  const calls = expressions.filter((one) => one.kind === 'call')
+  const written = expressions.filter((one) => one.kind === 'call')
+  const calls = [...written, ...written.flatMap(guardedCall)]
   const given = new Map<string, Array<Lua | null>>()
   const functions = new Map<string, LuaFunction>()
   const give = (place: string | null, value: Lua | null) => {
@@ -68,6 +73,12 @@ function readScript(block: readonly LuaStatement[]): Script {
     }
   }
   return { statements, expressions, calls, given, functions }
+}
+
+/** The call that the guard makes. */
+function guardedCall({ of, args, line }: Call): Call[] {
+  const [, run, ...given] = args
+  return isNamed(of, GUARD) && run !== undefined ? [{ kind: 'call', of: run, args: given, line }] : []
 }
 
 const NIL: Lua = { kind: 'value', text: 'nil' }
@@ -163,10 +174,9 @@ function misuses({ statements, expressions }: Script): string[] {
 }
 
 /** A function that is handed on could be called with anything. */
-function handedOnFunctions({ expressions, statements }: Script): string[] {
+function handedOnFunctions({ expressions, statements, calls }: Script): string[] {
   const functions = new Set<string>()
-  const fine = new Set<Lua>()
-  for (const one of expressions) if (one.kind === 'call') fine.add(one.of)
+  const fine = new Set<Lua>(calls.map(({ of }) => of))
   for (const one of statements) {
     if (one.kind !== 'assign') continue
     const [target, value] = [one.targets[0], one.values[0]]

@@ -6,9 +6,18 @@ import type { StepCall } from '../../../src/redis/client/step.ts'
 /**
  * Put before every script. A Redis that is no cluster lets a script use any key, and one that is lets it use any key of
  * its slot: here a command with a key outside KEYS is an error. The two arguments after the script's own are the time
- * that TIME answers (0 = the server's) and the number of the call that raises an error (0 = none).
+ * that TIME answers (0 = the server's) and the number of the call that raises an error (0 = none). No script can catch
+ * these errors: they stand for a step that ends there, and for a key that nobody may use.
  */
 const PRELUDE = `
+local pcall = (function(real)
+  local function pass(ok, answer, ...)
+    local err = not ok and tostring(type(answer) == 'table' and answer.err or answer)
+    if err and (string.find(err, 'TORN', 1, true) or string.find(err, 'UNDECLARED', 1, true)) then error({ err = err }) end
+    return ok, answer, ...
+  end
+  return function(...) return pass(real(...)) end
+end)(pcall)
 local redis = (function(real)
   local tear_at, time = tonumber(table.remove(ARGV)), tonumber(table.remove(ARGV))
   local declared, calls = {}, 0

@@ -1,6 +1,6 @@
 import { teamsOf } from '../../support/no-own-secrets.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
-import { Executor } from '../../../src/executor/executor.ts'
+import { Executor, type ExecutorOptions } from '../../../src/executor/executor.ts'
 import type { CronSource } from '../../../src/ports/crons.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { ClaimedJob, JobSource } from '../../../src/ports/jobs.ts'
@@ -24,7 +24,11 @@ import {
 export const CONCURRENCY = 10
 
 /** An executor on fake shards. */
-export function setUpExecutor(shards = 2, cronsOf: (shard: number) => CronSource = createFakeCrons) {
+export function setUpExecutor(
+  shards = 2,
+  cronsOf: (shard: number) => CronSource = createFakeCrons,
+  change: Partial<ExecutorOptions> = {},
+) {
   const clock = createFakeClock()
   const call = latched<HttpCaller['call']>(() => answered())
   const metrics = createRecordingMetrics()
@@ -66,6 +70,7 @@ export function setUpExecutor(shards = 2, cronsOf: (shard: number) => CronSource
     newExecutorId: () => `executor-${ids.length + 1}`,
     random: () => 0,
     redisNowMs: () => clock.wallMs(),
+    ...change,
   })
   const start = async () => {
     executor.start()

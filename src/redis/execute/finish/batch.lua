@@ -1,5 +1,8 @@
 -- Shared by finish and reap: ends a batch of jobs. Declares `ids`, `rows`, `open_batch`, `end_plainly`, `as_jobs`,
--- `end_job` and `close_batch`. Wants `Alerts`, `EndLog`, `Runs`, `Settle` and `Usage`.
+-- `end_job` and `close_batch`. Wants `Alerts`, `EndLog`, `Runs`, `Settle`, `Usage` and `guarded`.
+--
+-- What throws stops nothing but itself: a job that cannot be ended stays held, and so do the jobs of a queue that cannot be
+-- written; a run, a team's alerts or a counter that cannot be written are left out.
 --
 -- What a job shares with those around it stands once, in its stretch: batch-job.ts. Most jobs end plainly: a first attempt
 -- succeeded and leaves nothing but a summary. Plain jobs of one queue and stretch that follow each other are a plain
@@ -112,6 +115,9 @@ end
 
 -- Answers nil when a team's callback queue has another number than the caller knows: a Redis that lost its last writes
 -- may have given the number to another team.
+local function read_live(meta)
+  return call('HMGET', meta, QUEUE.active, QUEUE.maxParallel, QUEUE.cronId, QUEUE.name, QUEUE.teamNumber)
+end
 local function open_batch(now)
   for _, queue in ipairs(callback_queues) do
     if (call('HGET', KEYS.teamNumbers, queue.team) or '0') ~= queue.teamNumber then return nil end
@@ -119,7 +125,7 @@ local function open_batch(now)
   use_ring(KEYS.ring, KEYS.teams)
   local batch = {
     now = now, minutes = {}, callback_queues = {}, ended_runs = {}, freed = {},
-    settings_released = {}, calls_dropped = 0, woken = 0,
+    settings_released = {}, calls_dropped = 0, woken = 0, has_failed = false,
     call_bytes = tonumber(call('HGET', KEYS.shardUsage, SHARD_USAGE.callBytes) or '') or 0,
   }
   batch.call_bytes_before = batch.call_bytes
@@ -129,16 +135,17 @@ local function open_batch(now)
   for _, queue in ipairs(queue_rows) do
     -- Without an active flag the queue was deleted: its slots are freed, and nothing is written for it. Lists are made when
     -- something comes into them, and what `live` has is not copied, because each further field could double the table.
-    queue.live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.cronId, QUEUE.name, QUEUE.teamNumber)
+    local ok, live = guarded(queue.localId, read_live, queue.meta)
+    queue.live, queue.is_failed = live or {}, not ok
     queue.bytes, queue.jobs, queue.freed_count, queue.ended_count = 0, 0, 0, 0
   end
   return batch
 end
 
 -- Notes why a chain failed for good, which stands in the hash of its queue, and what the end of a job raises for its queue.
--- A damaged job raises nothing: what its queue wants is unknown.
+-- A job that the step found damaged raises nothing: what its queue wants is unknown.
 local function note_failure(queue, job)
-  if job.is_quarantined or job.kind == END.released then return end
+  if job.is_quarantined and job.kind ~= END.quarantined or job.kind == END.released then return end
   if job.failure and not queue.live[CRON] then queue.failure_reason = job.failure end
   local raised = alerts_of[job.position]
   if not raised then return end
@@ -173,20 +180,17 @@ local function end_plainly(batch, place)
   EndLog.add(queue, stretch.kind, before + 1, last)
 end
 
--- Answers whether the job was quarantined because its record is damaged.
-local function end_job(batch, job)
+local function settle_job(batch, job)
   local queue = job.queue
-  -- By index: table.insert takes twice as long, and this is done for each job.
-  batch.freed[#batch.freed + 1] = job.id
   if job.kind == END.freed then return end
   if not queue.live[1] then
     queue.freed_count = queue.freed_count + 1
     add_to(queue, 'freed', job.id)
     return
   end
+  Settle.settle(batch, queue, job)
   local run = runs[job.position]
   if run then Runs.note_end(batch.ended_runs, run, job.kind, job.id) end
-  Settle.settle(batch, queue, job)
   note_failure(queue, job)
   EndLog.add(queue, job.is_quarantined and END.quarantined or job.kind, job.position, job.position)
   -- A suspect keeps its slot.
@@ -198,7 +202,17 @@ local function end_job(batch, job)
   else
     add_to(queue, 'dropped', job.id)
   end
-  return job.is_quarantined
+end
+
+-- Ends one job. Answers false when that threw, and the job stays held.
+local function end_job(batch, job)
+  if job.queue.is_failed or not guarded(job.id, settle_job, batch, job) then
+    job.is_failed, batch.has_failed = true, true
+    return false
+  end
+  -- By index: table.insert takes twice as long, and this is done for each job.
+  batch.freed[#batch.freed + 1] = job.id
+  return true
 end
 
 -- Whether a history of this length needs somebody to look after it: that of a cron is too long, that of a queue has
@@ -221,33 +235,77 @@ local function free(queue)
   if queue.dropped then call('HDEL', queue.records, unpack(queue.dropped)) end
 end
 
--- Frees slots, holders and records, wakes queues, and raises alerts. Answers the queues whose history has grown, and what
--- was raised.
-local function close_batch(batch)
+-- Writes what the jobs of a queue leave. Answers the length of its history, if that has grown.
+local function close_queue(batch, queue)
+  local live = queue.live
+  local length = queue.ended_count > 0 and Settle.write_finished(batch, queue, ids) or 0
+  free(queue)
+  if queue.failure_reason then
+    call('HSET', queue.meta, QUEUE.lastFailure, pad13(batch.now) .. '|' .. queue.failure_reason)
+  end
+  -- A queue without a limit becomes runnable only by a released job.
+  if live[1] and (live[2] or queue.has_released) then
+    batch.woken = batch.woken + wake(queue.localId, live[TEAM_NUMBER], live, queue.ready, queue.inFlight)
+  end
+  return length
+end
+
+-- Takes back what was noted of the jobs of a queue that could not be written: they stay held.
+local function keep_held(batch, queue, held)
+  queue.is_failed, queue.end_log, batch.has_failed = true, nil, true
+  local kept, exists = {}, queue.live[1]
+  local function keep(id, kind, hash)
+    kept[id] = true
+    if exists and (kind == END.success or kind == END.failed or kind == END.deadLetter) then
+      batch.settings_released[hash] = (batch.settings_released[hash] or 0) - 1
+    end
+  end
+  for _, row in ipairs(held) do
+    if row.queue == queue and row.last then
+      for i = row.before + 1, row.last do keep(ids[i], row.stretch.kind, row.stretch.settingsHash) end
+    elseif row.queue == queue and not row.is_failed then
+      keep(row.id, not row.is_quarantined and row.kind, row.settingsHash)
+    end
+  end
+  local freed, ended_runs = {}, {}
+  for _, id in ipairs(batch.freed) do
+    if not kept[id] then freed[#freed + 1] = id end
+  end
+  for _, run in ipairs(batch.ended_runs) do
+    if not kept[run.job] then ended_runs[#ended_runs + 1] = run end
+  end
+  batch.freed, batch.ended_runs = freed, ended_runs
+end
+
+local function write_call_bytes(bytes)
+  call('HSET', KEYS.shardUsage, SHARD_USAGE.callBytes, string.format('%.0f', bytes))
+end
+
+-- Frees slots, holders and records, wakes queues, and raises alerts. `held`: the jobs and plain places that were ended.
+-- Answers the queues whose history has grown, and what was raised.
+local function close_batch(batch, held)
   local grown = {}
   for _, queue in ipairs(queue_rows) do
     if queue.freed_count > 0 then
       local live = queue.live
-      local length = queue.ended_count > 0 and Settle.write_finished(batch, queue, ids) or 0
-      free(queue)
-      if queue.failure_reason then
-        call('HSET', queue.meta, QUEUE.lastFailure, pad13(batch.now) .. '|' .. queue.failure_reason)
+      local ok, length = guarded(queue.localId, close_queue, batch, queue)
+      if not ok then
+        keep_held(batch, queue, held)
+      else
+        for _, job in ipairs(queue.leaving or {}) do guarded(job.id, Settle.leave, batch, queue, job) end
+        if queue.ended_count > 0 and has_grown(queue, length) then table.insert(grown, queue.localId) end
+        if live[1] then Usage.note(Usage.team_of(live[NAME]), queue.bytes, queue.jobs, -queue.freed_count) end
       end
-      -- A queue without a limit becomes runnable only by a released job.
-      if live[1] and (live[2] or queue.has_released) then
-        batch.woken = batch.woken + wake(queue.localId, live[TEAM_NUMBER], live, queue.ready, queue.inFlight)
-      end
-      if queue.ended_count > 0 and has_grown(queue, length) then table.insert(grown, queue.localId) end
-      if live[1] then Usage.note(Usage.team_of(live[NAME]), queue.bytes, queue.jobs, -queue.freed_count) end
     end
   end
-  for hash, count in pairs(batch.settings_released) do release_settings(hash, count) end
-  if batch.call_bytes ~= batch.call_bytes_before then
-    call('HSET', KEYS.shardUsage, SHARD_USAGE.callBytes, string.format('%.0f', batch.call_bytes))
+  for hash, count in pairs(batch.settings_released) do
+    if count > 0 then guarded('settings', release_settings, hash, count) end
   end
-  Usage.write(KEYS.teamUsage)
-  EndLog.push(queue_rows, batch.now)
+  if batch.call_bytes ~= batch.call_bytes_before then guarded('call bytes', write_call_bytes, batch.call_bytes) end
+  guarded('usage', Usage.write, KEYS.teamUsage)
+  guarded('statistics', EndLog.push, queue_rows, batch.now)
   Runs.end_runs(KEYS.cronStates, batch.ended_runs)
   if #batch.freed > 0 then call('HDEL', KEYS.heldJobs, unpack(batch.freed)) end
-  return grown, Alerts.store(batch.now)
+  for _, team in ipairs(Alerts.teams) do guarded('alerts of ' .. team.team, Alerts.write_team, team, batch.now) end
+  return grown, Alerts.told()
 end

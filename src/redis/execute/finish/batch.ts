@@ -1,6 +1,7 @@
 import { FINISHED_CHAINS_PER_CRON_SLACK, LEASE_MS, NEAR_DELAY_SECONDS_MAX } from '../../../domain/limits.ts'
 import type { Mutes, WindowSource } from '../../../ports/windows.ts'
 import { ALERT_TEAM, alertTeam } from '../../alerts/alert-teams.ts'
+import { noteConfined } from '../../client/confined.ts'
 import type { Engine } from '../../client/engine.ts'
 import { encodeAlertFacts } from '../../layout/alert-record.ts'
 import { callbackQueueOf, queueIdOf, type ShardKeys } from '../../layout/keys.ts'
@@ -109,24 +110,34 @@ export async function batchValues(
       queues: [...lean, ...full.map(({ localId }) => localId)],
       shards: isReap ? null : engine.shards.length,
     }),
-    ...alertValues(jobs, { keys, shards: engine.shards.length, windows, nowMs }),
+    ...alertValues(engine, jobs, { keys, windows, nowMs }),
   }
 }
 
 /** The ends of runs, the alerts, and the teams of both. A window that mutes alerts is judged here, by Redis time. */
 function alertValues(
+  engine: Engine,
   jobs: readonly BatchJob[],
   around: {
     readonly keys: ShardKeys
-    readonly shards: number
     readonly windows: WindowSource
     readonly nowMs: number
   },
 ) {
-  const { keys, shards, windows, nowMs } = around
+  const { keys, windows, nowMs } = around
+  const shards = engine.shards.length
   const mutes = new Map<string, { position: number; muted: Mutes | null }>()
+  const mutedOf = (team: string): Mutes | null => {
+    try {
+      return windows.mutes(team, nowMs)
+    } catch (error) {
+      // Nobody must miss what a window could not be asked about.
+      noteConfined(engine, 'window', error, { shard: keys.shard, team })
+      return null
+    }
+  }
   const muteOf = (team: string) => {
-    const known = mutes.get(team) ?? { position: mutes.size + 1, muted: windows.mutes(team, nowMs) }
+    const known = mutes.get(team) ?? { position: mutes.size + 1, muted: mutedOf(team) }
     mutes.set(team, known)
     return known
   }

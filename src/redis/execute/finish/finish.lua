@@ -1,13 +1,15 @@
 #!lua flags=allow-oom
 -- finish: ends a batch of jobs in flight. Frees slots, wakes queues, writes summaries and call records, makes the
 -- retry, the dead letter, the callback and the alerts. A job whose token is not held is stale and changes nothing. A job whose
--- record is damaged is quarantined.
--- Answer {now, woken, call records dropped, codes, {local id of a queue whose history has grown…}, raised alerts}; codes has one
---       letter a job: d done · s stale · a quarantined; '' when a team's callback queue has another number by now and
---       nothing was done. The same finish id gives the same codes again. Raised alerts: 'type kind count …'.
+-- record is damaged is quarantined. A job that cannot be ended because something of its queue is damaged stays held.
+-- Answer {now, woken, call records dropped, codes, {local id of a queue whose history has grown…}, raised alerts, {what was
+--       thrown…} or nothing}; codes has one letter a job: d done · s stale · a quarantined · x it threw and is still held; '' when a
+--       team's callback queue has another number by now and nothing was done. The same finish id gives the same codes
+--       again. Raised alerts: 'type kind count …'.
 -- Transitions: processing → completed | failed (with retry, dead letter, callback) | quarantined | pending (released; a
 --       suspect waits among the suspects again).
 --#include lib/clock
+--#include execute/finish/guarded
 --#include lib/bands
 --#include lib/ring
 --#include lib/usage
@@ -32,6 +34,7 @@ local holders, codes, held, seen = call('HMGET', KEYS.heldJobs, unpack(ids)), {}
 
 -- Whether the executor holds all jobs of a plain place.
 local function are_held(place)
+  if place.queue.is_failed then return false end
   local holder = place.queue.localId .. '|' .. place.stretch.token
   for i = place.before + 1, place.last do
     if holders[i] ~= holder then return false end
@@ -59,15 +62,26 @@ for _, row in ipairs(rows) do
     for _, job in ipairs(as_jobs(row)) do look_at(job) end
   end
 end
-if #held == 0 then return { pad13(now), 0, 0, table.concat(codes), {}, '' } end
+if #held == 0 then return { pad13(now), 0, 0, table.concat(codes), {}, '', faults } end
 
 for _, row in ipairs(held) do
   if row.last then
     end_plainly(batch, row)
-  elseif end_job(batch, row) then
+  elseif end_job(batch, row) and row.is_quarantined then
     codes[row.position] = 'a'
   end
 end
-call('HSET', KEYS.heldJobs, HELD.lastFinish, ARGV.finishId .. ' ' .. table.concat(codes))
-local grown, raised = close_batch(batch)
-return { pad13(now), batch.woken, batch.calls_dropped, table.concat(codes), grown, raised }
+local function note_codes()
+  call('HSET', KEYS.heldJobs, HELD.lastFinish, ARGV.finishId .. ' ' .. table.concat(codes))
+end
+note_codes()
+local grown, raised = close_batch(batch, held)
+if batch.has_failed then
+  for _, row in ipairs(held) do
+    if row.queue.is_failed or row.is_failed then
+      for i = row.before and row.before + 1 or row.position, row.last or row.position do codes[i] = 'x' end
+    end
+  end
+  note_codes()
+end
+return { pad13(now), batch.woken, batch.calls_dropped, table.concat(codes), grown, raised, faults }

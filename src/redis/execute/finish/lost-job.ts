@@ -115,6 +115,7 @@ function failedByLoss(
   const { attempt } = record
   const callback = callbackFor({ rootId, attempt, request, events: settings.callbackEvents, end, jobIds })
   return endedBatchJob(
+    engine,
     {
       jobId,
       rootId,

@@ -9,11 +9,13 @@
 -- A job of kind `released` or `quarantined` is that, any other kind is the prepared failure of the last loss. Where the
 -- value in `heldJobs` is damaged, it stands in place of the token.
 -- Answer {'live'} when the lease is not past or deadlines rest · {'moved'} when a team's callback queue has another
---       number by now · else {'ok', now, woken, codes, {local id of a queue whose history has grown…}, raised alerts}; codes has one letter a
---       job: b released · f failed · a quarantined · n freed · p needs a prepared failure · s is not so any more. An
---       executor that holds nothing more after a 'lease' or 'leave' reap is removed.
+--       number by now · else {'ok', now, woken, codes, {local id of a queue whose history has grown…}, raised alerts, {what
+--       was thrown…} or nothing}; codes has one letter a job: b released · f failed · a quarantined · n freed · p needs a prepared
+--       failure · s is not so any more · x it threw and is still held. An executor that holds nothing more after a 'lease'
+--       or 'leave' reap is removed.
 -- Transitions: processing → pending (ready or suspect) | failed | quarantined.
 --#include lib/clock
+--#include execute/finish/guarded
 --#include lib/bands
 --#include lib/ring
 --#include lib/usage
@@ -73,8 +75,10 @@ end
 
 local jobs, codes, seen = {}, {}, {}
 for i, job in ipairs(rows) do
-  codes[i] = seen[job.id] and 's' or judge(job)
-  if codes[i] ~= 's' and codes[i] ~= 'p' then
+  local ok, code = true, 's'
+  if not seen[job.id] then ok, code = guarded(job.id, judge, job) end
+  codes[i] = ok and not job.queue.is_failed and code or 'x'
+  if codes[i] ~= 's' and codes[i] ~= 'p' and codes[i] ~= 'x' then
     seen[job.id] = true
     table.insert(jobs, job)
   end
@@ -84,7 +88,12 @@ for _, job in ipairs(jobs) do
   if job.body then call('HSET', job.queue.records, job.id, job.body) end
   end_job(batch, job)
 end
-local grown, raised = close_batch(batch)
+local grown, raised = close_batch(batch, jobs)
+if batch.has_failed then
+  for _, job in ipairs(jobs) do
+    if job.queue.is_failed or job.is_failed then codes[job.position] = 'x' end
+  end
+end
 if mode == 'lease' or mode == 'leave' then
   local notes = call('HEXISTS', KEYS.heldJobs, HELD.lastClaim) + call('HEXISTS', KEYS.heldJobs, HELD.lastFinish)
   if call('HLEN', KEYS.heldJobs) <= notes then
@@ -92,4 +101,4 @@ if mode == 'lease' or mode == 'leave' then
     call('ZREM', KEYS.executors, ARGV.executor)
   end
 end
-return { 'ok', pad13(now), batch.woken, table.concat(codes), grown, raised }
+return { 'ok', pad13(now), batch.woken, table.concat(codes), grown, raised, faults }

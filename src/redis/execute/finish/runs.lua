@@ -1,11 +1,11 @@
--- Shared by finish and reap: how the runs of crons end. Declares `Runs`. Wants `Alerts`, `Cron` and
+-- Shared by finish and reap: how the runs of crons end. Declares `Runs`. Wants `Alerts`, `Cron`, `guarded` and
 -- `root_of`.
 
 local Runs = {}
 
 -- Notes that the chain of a run has ended as `kind`, with this job. Ends are noted in the order of their jobs.
 function Runs.note_end(ended, run, kind, job)
-  if kind ~= END.success and kind ~= END.failed and kind ~= END.deadLetter then return end
+  if kind ~= END.success and kind ~= END.failed and kind ~= END.deadLetter and kind ~= END.quarantined then return end
   run.ended, run.root, run.job = kind, root_of(job), job
   table.insert(ended, run)
 end
@@ -59,36 +59,47 @@ local function raise_end(cron, run, succeeded, before)
   })
 end
 
--- Writes the ends of runs, in their order, into their records and their crons. An end counts once, by its record; that
--- of a replay has none, and that of a deleted cron neither.
-function Runs.end_runs(states, ended)
-  if #ended == 0 then return end
-  local ids = {}
-  for i, run in ipairs(ended) do ids[i] = run.cronId end
-  local found, crons, changed = call('HMGET', states, unpack(ids)), {}, {}
-  for i, run in ipairs(ended) do
-    local cron = crons[run.cronId] or (found[i] and Cron.parse(found[i]))
-    if cron then
-      crons[run.cronId] = cron
-      if cron.running == run.root then cron.running = '' end
-      local position = call('LPOS', run.cronRecords, run.record)
-      if position then
-        local by_hand = string.sub(run.record, 1, 1) == 'R'
-        local succeeded = run.ended == END.success
-        local letter = succeeded and 's' or 'f'
-        local record = (by_hand and string.upper(letter) or letter) .. string.sub(run.record, 2)
-        call('LSET', run.cronRecords, position, succeeded and record or record .. '|' .. run.reason)
-        local before = cron.failures
-        cron.failures = succeeded and 0 or before + 1
-        if succeeded and (tonumber(cron.success) or 0) < tonumber(run.tick) then cron.success = run.tick end
-        raise_end(cron, run, succeeded, before)
-      end
-    end
-  end
+local function end_run(crons, run, text)
+  local cron = crons[run.cronId] or Cron.parse(text)
+  if not cron then return end
+  crons[run.cronId] = cron
+  if cron.running == run.root then cron.running = '' end
+  local position = call('LPOS', run.cronRecords, run.record)
+  if not position then return end
+  local by_hand = string.sub(run.record, 1, 1) == 'R'
+  local succeeded = run.ended == END.success
+  local letter = succeeded and 's' or 'f'
+  local record = (by_hand and string.upper(letter) or letter) .. string.sub(run.record, 2)
+  call('LSET', run.cronRecords, position, succeeded and record or record .. '|' .. run.reason)
+  local before = cron.failures
+  cron.failures = succeeded and 0 or before + 1
+  if succeeded and (tonumber(cron.success) or 0) < tonumber(run.tick) then cron.success = run.tick end
+  raise_end(cron, run, succeeded, before)
+end
+
+local function read_states(states, ids) return call('HMGET', states, unpack(ids)) end
+
+local function write_crons(states, crons)
+  local changed = {}
   for id, cron in pairs(crons) do
     table.insert(changed, id)
     table.insert(changed, Cron.format(cron))
     if cron.is_said_new then call('HSET', KEYS.cronAlerts, id, Cron.say(cron.said)) end
   end
   if #changed > 0 then call('HSET', states, unpack(changed)) end
+end
+
+-- Writes the ends of runs, in their order, into their records and their crons. An end counts once, by its record; that
+-- of a replay has none, and that of a deleted cron neither.
+function Runs.end_runs(states, ended)
+  if #ended == 0 then return end
+  local ids = {}
+  for i, run in ipairs(ended) do ids[i] = run.cronId end
+  local ok, found = guarded('crons', read_states, states, ids)
+  if not ok then return end
+  local crons = {}
+  for i, run in ipairs(ended) do
+    if found[i] then guarded(run.cronId, end_run, crons, run, found[i]) end
+  end
+  guarded('crons', write_crons, states, crons)
 end

@@ -56,10 +56,11 @@ end
 function Settle.quarantine(batch, queue, job, body)
   job.is_quarantined = true
   if is_of_callbacks(queue) then return -#body end
-  release_settings_of(body)
   local attempt = math.floor(tonumber(job.id) / shards) % 16 + 1
   local letter = '!' .. attempt_digit(attempt) .. pad13(batch.now) .. '\n' .. body
   keep_dead_letter(queue, root_of(job.id), letter, batch.now + tonumber(ARGV.finishedMs))
+  -- Last: if the letter cannot be kept, the job stays, and so does its use.
+  release_settings_of(body)
   return #letter - #body
 end
 
@@ -217,9 +218,14 @@ function Settle.settle(batch, queue, job)
   if not job.is_quarantined and (kind == END.success or kind == END.failed or kind == END.deadLetter) then
     batch.settings_released[job.settingsHash] = (batch.settings_released[job.settingsHash] or 0) + 1
   end
-  if job.call then
-    local kept = Settle.keep_call(batch, queue, job)
-    if kept then queue.bytes = queue.bytes + kept else batch.calls_dropped = batch.calls_dropped + 1 end
-  end
+  if job.call or job.callback then add_to(queue, 'leaving', job) end
+end
+
+-- Writes what a job leaves beside its end: the record of its call, and its callback. Comes once the queue is written, so
+-- that no callback is made twice because the end of another job of its queue threw.
+function Settle.leave(batch, queue, job)
   if job.callback then Settle.callback(batch, batch.callback_queues[queue.callbackQueue], job) end
+  if not job.call then return end
+  local kept = Settle.keep_call(batch, queue, job)
+  if kept then queue.bytes = queue.bytes + kept else batch.calls_dropped = batch.calls_dropped + 1 end
 end

@@ -1,10 +1,12 @@
 import { CALLBACK_TIMEOUT_SECONDS } from '../../../domain/limits.ts'
 import { queueAlerts } from '../../../domain/alerts/alert-rules.ts'
-import { calledHost, queueFacts } from '../../../domain/alerts/alert-message.ts'
+import { calledHost, deadLetterFacts, queueFacts } from '../../../domain/alerts/alert-message.ts'
 import type { AttemptEnd } from '../../../domain/jobs/retry-policy.ts'
 import type { Callback } from '../../../domain/jobs/callback.ts'
-import type { CallRecord, JobRequest } from '../../../domain/jobs/job.ts'
-import type { WorkEnd } from '../../../ports/jobs.ts'
+import type { CallRecord, CronOrigin, JobRequest } from '../../../domain/jobs/job.ts'
+import type { ClaimedJob, WorkEnd } from '../../../ports/jobs.ts'
+import { noteConfined } from '../../client/confined.ts'
+import type { Engine } from '../../client/engine.ts'
 import type { BatchAlerts, BatchJob, EndedRun } from './batch-job.ts'
 import { END } from '../../layout/fields.ts'
 import { runningRecord } from '../../layout/cron-record.ts'
@@ -38,13 +40,30 @@ export interface EndedJob {
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** Puts an executor's answer into the words of the `finish` step. */
-export function toBatchJob(end: WorkEnd): BatchJob {
-  if (end.type === 'ended') return endedBatchJob(end.work, end)
+export function toBatchJob(engine: Engine, end: WorkEnd): BatchJob {
+  if (end.type === 'ended') return endedBatchJob(engine, end.work, end)
   const { work } = end
   const job = blankBatchJob(work.jobId, work.token, work.location)
   job.kind = KINDS[end.type]
   job.bytes = work.bytes ?? ''
+  if (end.type === 'quarantined' && work.kind === 'job') tellOfQuarantine(engine, job, work)
   return job
+}
+
+/** What is known of a job whose end could not be written: its queue and its cron fail with it. */
+function tellOfQuarantine(engine: Engine, job: Mutable<BatchJob>, work: ClaimedJob): void {
+  const { shard, team, jobId, queueName, attempt, rootId, settings, request } = work
+  try {
+    job.failure = 'damaged'
+    if (settings.alertsEnabled) {
+      const facts = deadLetterFacts(attempt, request.url)
+      job.alerts = { team, queueName, types: ['failure'], reason: 'damaged', facts }
+    }
+    const host = calledHost(request.url)
+    if (request.cron !== null) job.run = runOf(request.cron, rootId, { team, failureReason: 'damaged', host })
+  } catch (error) {
+    noteConfined(engine, 'alert', error, { shard, team, jobId })
+  }
 }
 
 export function blankBatchJob(
@@ -74,6 +93,7 @@ export function blankBatchJob(
 
 /** One object per job, filled in: copies of it showed in the executor's garbage collection. */
 export function endedBatchJob(
+  engine: Engine,
   job: EndedJob,
   ending: {
     readonly end: AttemptEnd
@@ -95,7 +115,7 @@ export function endedBatchJob(
     batchJob.run = endedRun(job, end)
     batchJob.failure = last?.failureReason ?? ''
   }
-  batchJob.alerts = raisedBy(job, end)
+  batchJob.alerts = raisedBy(engine, job, end)
   switch (end.kind) {
     case 'retry':
       batchJob.kind = END.retry
@@ -121,21 +141,34 @@ export function endedBatchJob(
   return batchJob
 }
 
-function raisedBy(
-  { team, queueName, attempt, settings, request }: EndedJob,
-  end: AttemptEnd,
-): BatchAlerts | null {
-  const alerts = queueAlerts(attempt, settings.alertsEnabled, end)
-  return alerts === null ? null : { ...alerts, team, queueName, facts: queueFacts(attempt, end, request.url) }
+/** A rule that throws must not stop the end, and what has failed for good is told all the same. */
+function raisedBy(engine: Engine, job: EndedJob, end: AttemptEnd): BatchAlerts | null {
+  const { team, queueName, attempt, settings, request } = job
+  try {
+    const alerts = queueAlerts(attempt, settings.alertsEnabled, end)
+    return alerts === null
+      ? null
+      : { ...alerts, team, queueName, facts: queueFacts(attempt, end, request.url) }
+  } catch (error) {
+    noteConfined(engine, 'alert', error, { shard: engine.jobIds.shardOf(job.jobId), team, jobId: job.jobId })
+    const reason = end.isTerminal ? (end.attempts.at(-1)?.failureReason ?? null) : null
+    return reason === null ? null : { team, queueName, types: ['failure'], reason, facts: [] }
+  }
 }
 
-function endedRun(
-  { team, rootId, request: { cron, url } }: EndedJob,
-  { attempts }: AttemptEnd,
-): EndedRun | null {
-  if (cron === null) return null
-  const { cronId, tickMs } = cron
+function endedRun(job: EndedJob, { attempts }: AttemptEnd): EndedRun | null {
+  const { team, rootId, request } = job
+  if (request.cron === null) return null
   const failureReason = attempts.at(-1)?.failureReason ?? null
-  const host = failureReason === null ? '' : calledHost(url)
+  const host = failureReason === null ? '' : calledHost(request.url)
+  return runOf(request.cron, rootId, { team, failureReason, host })
+}
+
+function runOf(
+  cron: CronOrigin,
+  rootId: number,
+  { team, failureReason, host }: Pick<EndedRun, 'team' | 'failureReason' | 'host'>,
+): EndedRun {
+  const { cronId, tickMs } = cron
   return { cronId, tickMs, record: runningRecord(cron, rootId), team, failureReason, host }
 }

@@ -1,7 +1,9 @@
 import { teamsOf } from '../../../support/no-own-secrets.ts'
 import { describe, expect, test } from 'vitest'
 import { JobIds } from '../../../../src/domain/jobs/job-ids.ts'
+import { reasonOf } from '../../../../src/domain/errors.ts'
 import { createCallRunner } from '../../../../src/executor/calls/call-runner.ts'
+import type { ChainSettings } from '../../../../src/domain/jobs/queue-settings.ts'
 import type { HttpCall, HttpCaller } from '../../../../src/ports/http-caller.ts'
 import type { ClaimedWork } from '../../../../src/ports/jobs.ts'
 import { NO_TEAM_SETTINGS } from '../../../../src/ports/settings.ts'
@@ -11,7 +13,6 @@ import {
   answered,
   claimedCallback,
   claimedJob,
-  createRecordingLogger,
   createRecordingMetrics,
   cutCall,
   failedCall,
@@ -24,7 +25,7 @@ const teamSettings = { ...NO_TEAM_SETTINGS, version: 7 }
 
 function setUp(keepsSuccess = true) {
   const call = latched<HttpCaller['call']>(() => answered())
-  const logger = createRecordingLogger()
+  const defects: string[] = []
   const metrics = createRecordingMetrics()
   const sampled: string[] = []
   let localFaults = 0
@@ -36,14 +37,14 @@ function setUp(keepsSuccess = true) {
       sampled.push(`${team} ${queue}`)
       return keepsSuccess
     },
-    logger,
     metrics,
+    noteDefect: (part, error, { jobId }) => defects.push(`${part} of ${jobId}: ${reasonOf(error)}`),
     onLocalFault: () => (localFaults += 1),
   })
   const { signal } = new AbortController()
   const run = (work: ClaimedWork) => runCall(work, signal, () => FAKE_EPOCH_MS + 1_999)
   const made = (): HttpCall => call.calls[0]?.args[0] as HttpCall
-  return { call, logger, metrics, sampled, signal, run, made, localFaults: () => localFaults }
+  return { call, defects, metrics, sampled, signal, run, made, localFaults: () => localFaults }
 }
 
 describe('a job’s call', () => {
@@ -153,18 +154,90 @@ describe('a job’s end', () => {
   })
 
   test('is a failed attempt when a defect of ours prevents the call', async () => {
-    const { call, logger, run } = setUp()
+    const { call, defects, run } = setUp()
     call.rule = () => Promise.reject(new TypeError('oops'))
+    const errorMessage = 'The call ended in a defect of Punctual.'
     expect(await run(claimedJob())).toMatchObject({
       type: 'ended',
+      end: { kind: 'retry', attempts: [{ failureReason: 'unknown', errorMessage, durationMs: 0 }] },
+    })
+    expect(defects).toEqual(['call of 0: oops'])
+  })
+})
+
+/** Settings as another version may have stored them. */
+function strange(settings: Record<string, unknown>): Partial<ChainSettings> {
+  return settings
+}
+
+describe('settings that this executor does not know', () => {
+  test('an assertion: the call is made once, and the attempt fails and says so', async () => {
+    const { call, defects, run } = setUp()
+    const settings = strange({ successAssertions: [{ type: 'json_path_equals', value: '$.ok' }] })
+    expect(await run(claimedJob({ settings }))).toMatchObject({
       end: {
         kind: 'retry',
-        attempts: [{ failureReason: 'unknown', errorMessage: 'The call could not be made.', durationMs: 0 }],
+        attempts: [
+          {
+            failureReason: 'unknown',
+            errorMessage: 'This executor does not know the assertion type "json_path_equals".',
+            responseStatus: 200,
+          },
+        ],
       },
     })
-    expect(logger.lines).toEqual([
-      { level: 'error', message: 'A call ended in a defect', fields: { reason: 'oops' } },
-    ])
+    expect(call.calls).toHaveLength(1)
+    expect(defects).toEqual([])
+  })
+
+  test.each([
+    ['no list', { retryDelays: { first: 60, factor: 2 } }],
+    ['no numbers', { retryDelays: [{ seconds: 60 }] }],
+    ['nothing', { retryDelays: undefined }],
+    ['a policy', { retriesEnabled: 'exponential' }],
+  ])('retries that are %s: a failure is a dead letter that says so', async (_, settings) => {
+    const { call, defects, run } = setUp()
+    call.rule = () => answered({ status: 503 })
+    expect(await run(claimedJob({ settings: strange(settings) }))).toMatchObject({
+      end: {
+        kind: 'dead_letter',
+        attempts: [
+          {
+            failureReason: 'http_server_error',
+            errorMessage:
+              'The target answered 503. This executor does not know the retry settings of this job, so there is no retry.',
+          },
+        ],
+      },
+    })
+    expect(defects).toEqual([])
+  })
+
+  test('retries: a success is a success', async () => {
+    const { run } = setUp()
+    const settings = strange({ retryDelays: { first: 60 } })
+    expect(await run(claimedJob({ settings }))).toMatchObject({ end: { kind: 'success' } })
+  })
+
+  test.each([undefined, Number.NaN, 0, '1m', null])(
+    'a timeout of %s: no call is made',
+    async (timeoutSeconds) => {
+      const { call, run } = setUp()
+      expect(await run(claimedJob({ settings: strange({ timeoutSeconds }) }))).toMatchObject({
+        end: { attempts: [{ errorMessage: 'This executor does not know the timeout of this job.' }] },
+      })
+      expect(call.calls).toEqual([])
+    },
+  )
+
+  test('when a callback goes out: it does at the end', async () => {
+    const { run } = setUp()
+    const settings = strange({ callbackEvents: 'on_failure' })
+    const request = { callbackUrl: 'http://caller.test/done' }
+    expect(await run(claimedJob({ jobId: rootId, rootId, request, settings }))).toMatchObject({
+      end: { kind: 'success' },
+      callback: { url: 'http://caller.test/done' },
+    })
   })
 })
 

@@ -188,19 +188,15 @@ describe('a claim', () => {
     expect(scheduler.busy).toBe(0)
   })
 
-  test('of a job that cannot be run because of a defect ends with its release', async () => {
-    const { source, runner, logger, metrics, start, give } = setUpSession()
+  test('of a job that cannot be run because of a defect ends with its quarantine: its call may have been made', async () => {
+    const { source, runner, scheduler, defects, start, give } = setUpSession()
     runner.run.rule = () => Promise.reject(new Error('broken'))
     await start()
     const [job] = jobs(1) as [ClaimedJob]
     await give(job)
-    expect(source.finish.calls.map((call) => call.args[0])).toEqual([[{ type: 'released', work: job }]])
-    expect(metrics.counts).toContain('jobFinished:released:1')
-    expect(logger.lines).toContainEqual({
-      level: 'error',
-      message: 'A job could not be run and was released',
-      fields: { jobId: job.jobId, reason: 'broken' },
-    })
+    expect(source.finish.calls.map((call) => call.args[0])).toEqual([[{ type: 'quarantined', work: job }]])
+    expect(defects).toEqual(['end: broken'])
+    expect(scheduler.busy).toBe(0)
   })
 })
 

@@ -156,17 +156,92 @@ describe('a lost lease', () => {
     expect(runner.run.calls).toEqual([])
   })
 
-  test('follows a fault that a retry does not fix', async () => {
-    const { source, runner, reasons, lost, start, give } = setUpSession()
+  test('does not follow an end that throws: neither its call nor those beside it are made again', async () => {
+    const { clock, source, runner, scheduler, reasons, lost, defects, start, give } = setUpSession()
+    await start()
+    const [bad, good] = jobs(2) as [ClaimedJob, ClaimedJob]
+    await give(bad, good)
+    source.finish.rule = (batch) => {
+      if (batch.some(({ type, work }) => work === bad && type !== 'quarantined')) throw new Error('WRONGTYPE')
+      return batch.map(() => 'done')
+    }
+    runner.succeed(bad)
+    runner.succeed(good)
+    await quiescence()
+    await clock.advance(LEASE_MS)
+    expect(reasons()).toEqual([])
+    expect(lost).toEqual([])
+    expect(defects).toEqual(['end: WRONGTYPE'])
+    expect(source.finish.calls.slice(-2).map(({ args }) => args[0].map(({ type }) => type))).toEqual([
+      ['ended'],
+      ['quarantined'],
+    ])
+    expect(runner.run.calls).toHaveLength(2)
+    expect(scheduler.busy).toBe(0)
+  })
+})
+
+describe('what throws beside the jobs', () => {
+  test('when they start keeps none of them from its call', async () => {
+    const { source, runner, metrics, scheduler, session, defects, start, give } = setUpSession()
+    await start()
+    metrics.jobStarted = () => {
+      throw new Error('no figure')
+    }
+    const all = jobs(3)
+    await give(...all)
+    expect(runner.run.calls.map(({ args }) => args[0])).toEqual(all)
+    expect(defects).toEqual(Array.from({ length: 3 }, () => 'aside: no figure'))
+    for (const job of all) runner.succeed(job)
+    await quiescence()
+    expect(source.finish.calls).toHaveLength(1)
+    expect(scheduler.busy).toBe(0)
+    expect(session.isHeld()).toBe(true)
+  })
+
+  test('when the next due time is noted keeps the session claiming', async () => {
+    const { runner, dueTimes, session, defects, start, give } = setUpSession()
+    await start()
+    dueTimes.push = () => {
+      throw new Error('no promoter')
+    }
+    await give(...jobs(1))
+    await give(...jobs(1))
+    expect(runner.run.calls).toHaveLength(2)
+    expect(defects).toContain('aside: no promoter')
+    expect(session.isHeld()).toBe(true)
+  })
+
+  test('when their ends are counted frees their slots, and the next ends are written', async () => {
+    const { source, runner, metrics, scheduler, session, defects, start, give } = setUpSession()
+    await start()
+    metrics.jobFinished = () => {
+      throw new Error('no figure')
+    }
+    const [first, second] = jobs(2) as [ClaimedJob, ClaimedJob]
+    await give(first, second)
+    runner.succeed(first)
+    await quiescence()
+    runner.succeed(second)
+    await quiescence()
+    expect(source.finish.calls).toHaveLength(2)
+    expect(scheduler.busy).toBe(0)
+    expect(defects).toEqual(['aside: no figure', 'aside: no figure'])
+    await session.drain()
+  })
+
+  test('when slots are freed lets the session come to rest all the same', async () => {
+    const { runner, scheduler, session, defects, start, give } = setUpSession()
     await start()
     const [job] = jobs(1) as [ClaimedJob]
     await give(job)
-    await give()
-    source.finish.rule = () => Promise.reject(new Error('WRONGTYPE'))
+    scheduler.free = () => {
+      throw new Error('no account')
+    }
+    const draining = session.drain()
     runner.succeed(job)
-    await quiescence()
-    expect(reasons()).toEqual(['ends could not be written'])
-    expect(lost).toEqual(['in time'])
+    await draining
+    expect(defects).toEqual(['aside: no account'])
   })
 })
 

@@ -1,4 +1,5 @@
 import { loopsOf } from '../../../support/loops.ts'
+import { reasonOf } from '../../../../src/domain/errors.ts'
 import { ExecutorSession } from '../../../../src/executor/shard/executor-session.ts'
 import type { SlotGrant } from '../../../../src/executor/slots/contender.ts'
 import { SlotScheduler } from '../../../../src/executor/slots/slot-scheduler.ts'
@@ -32,6 +33,7 @@ export function setUpSession(options: { slots?: number } = {}) {
       quotas: NO_CALL_QUOTAS,
     },
   })
+  const defects: string[] = []
   const dueTimes: Array<number | null> = []
   const lost: Array<'early' | 'in time'> = []
   const suspension = { check: (): void => undefined }
@@ -44,6 +46,7 @@ export function setUpSession(options: { slots?: number } = {}) {
     logger,
     metrics,
     loops: loopsOf({ clock, logger }),
+    noteDefect: (part, error) => defects.push(`${part}: ${reasonOf(error)}`),
     random: () => 0.4,
     onLeaseLost: (isEarly) => lost.push(isEarly ? 'early' : 'in time'),
     checkSuspended: () => suspension.check(),
@@ -68,7 +71,7 @@ export function setUpSession(options: { slots?: number } = {}) {
     logger.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields?.['reason'])
   return {
     ...{ clock, source, runner, logger, metrics, scheduler, session, start, give, dueTimes, lost, reasons },
-    ...{ suspension, other, grants },
+    ...{ suspension, other, grants, defects },
   }
 }
 

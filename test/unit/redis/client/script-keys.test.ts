@@ -54,6 +54,15 @@ describe('a key is found that is', () => {
     ['what a function answers', "local function key() return 'x' end\ncall('DEL', key())"],
     ['behind another name', "local run = call\nrun('GET', 'x')"],
     ['behind a function handed on', "local function drop(key) call('DEL', key) end\nlocal f = drop\nf('x')"],
+    [
+      'given to a guarded function',
+      "local function guarded(what, f, a) return pcall(f, a) end\nlocal function drop(key) call('DEL', key) end\nguarded('x', drop, ARGV[1])",
+    ],
+    [
+      'behind a function that pcall is given',
+      "local function drop(key) call('DEL', key) end\npcall(drop, ARGV[1])",
+    ],
+    ['in a protected command', "pcall(call, 'GET', ARGV[1])"],
     ['in an unprotected call', "redis.pcall('GET', 'x')"],
     ['in KEYS by force', "KEYS[9] = 'x'\ncall('GET', KEYS[9])"],
     ['with a command of a variable', "local get = 'GET'\ncall(get, KEYS[1])"],
@@ -68,6 +77,10 @@ describe('a key is found that is', () => {
     ['a variable', "local key = ARGV[1] == '1' and KEYS[1] or KEYS[2]\ncall('GET', key)"],
     ['a table', "local keys = {}\nfor i = 1, 2 do keys[i] = KEYS[i] end\ncall('GET', keys[2])"],
     ['a function', "local function drop(key) call('DEL', key) end\ndrop(KEYS[1])"],
+    [
+      'a guarded function',
+      "local function guarded(what, f, a) return pcall(f, a) end\nlocal function drop(key) call('DEL', key) end\nguarded('x', drop, KEYS[1])",
+    ],
     ['nothing yet', "local key\nkey = KEYS[1]\nif key then call('GET', key) end"],
   ])('and is not in the way of %s', (_, text) => {
     expect(wrong(text)).toEqual([])

@@ -1,0 +1,148 @@
+import { excerpt } from '../../domain/excerpt.ts'
+import { callbackFor, type Callback } from '../../domain/jobs/callback.ts'
+import type { CallRecord } from '../../domain/jobs/job.ts'
+import type { JobIds } from '../../domain/jobs/job-ids.ts'
+import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
+import { ERROR_MESSAGE_CHARACTERS_MAX } from '../../domain/limits.ts'
+import { endAttempt, type AttemptEnd } from '../../domain/jobs/retry-policy.ts'
+import type { EndedCall } from '../../ports/http-caller.ts'
+import type { ClaimedJob, WorkEnd } from '../../ports/jobs.ts'
+import type { NoteDefect } from '../defect-notes.ts'
+import { judgeCall, type Judgement } from './call-judgement.ts'
+import { recordCall } from './call-record.ts'
+
+export interface AttemptEndOptions {
+  readonly jobIds: JobIds
+  readonly noteDefect: NoteDefect
+  /** Whether a successful call of the queue is recorded. @param queue with its shard */
+  keepsSuccess(team: string, queue: string): boolean
+}
+
+/**
+ * How a job ends whose call was made. Never throws: a part that fails because of a defect is replaced or left out, and if
+ * nothing can be made of the attempt, the job is quarantined. Its call was made, so it must not be made again.
+ */
+export function endJob(
+  options: AttemptEndOptions,
+  work: ClaimedJob,
+  result: EndedCall,
+  redisNowMs: () => number,
+): WorkEnd {
+  try {
+    const judgement = judged(options, work, result)
+    const end = endOf(options, work, {
+      judgement,
+      result,
+      completedAtMs: completedAt(options, work, redisNowMs),
+    })
+    return {
+      type: 'ended',
+      work,
+      end,
+      callback: callbackOf(options, work, end),
+      call: recordOf(options, work, result, judgement),
+    }
+  } catch (error) {
+    options.noteDefect('end', error, work)
+    return { type: 'quarantined', work }
+  }
+}
+
+function judged({ noteDefect }: AttemptEndOptions, work: ClaimedJob, result: EndedCall): Judgement {
+  try {
+    return judgeCall(result, work.settings)
+  } catch (error) {
+    noteDefect('judgement', error, work)
+    return {
+      failureReason: 'unknown',
+      errorMessage: 'The response could not be judged because of a defect of Punctual.',
+      responseStatus: result.kind === 'answered' ? result.status : null,
+    }
+  }
+}
+
+/** Not before the start, even if the clock of Redis goes back. */
+function completedAt({ noteDefect }: AttemptEndOptions, work: ClaimedJob, redisNowMs: () => number): number {
+  try {
+    return Math.max(redisNowMs(), work.startedAtMs)
+  } catch (error) {
+    noteDefect('aside', error, work)
+    return work.startedAtMs
+  }
+}
+
+interface Outcome {
+  readonly judgement: Judgement
+  readonly result: EndedCall
+  readonly completedAtMs: number
+}
+
+const UNKNOWN_RETRIES = 'This executor does not know the retry settings of this job, so there is no retry.'
+
+function endOf(options: AttemptEndOptions, work: ClaimedJob, outcome: Outcome): AttemptEnd {
+  const { judgement } = outcome
+  if (judgement.failureReason !== null && !knowsRetries(work.settings)) {
+    const room = ERROR_MESSAGE_CHARACTERS_MAX - UNKNOWN_RETRIES.length - 1
+    const errorMessage = `${excerpt(judgement.errorMessage ?? '', room)} ${UNKNOWN_RETRIES}`
+    return endWithout(work, { ...outcome, judgement: { ...judgement, errorMessage } })
+  }
+  try {
+    return attemptEnd(work, outcome)
+  } catch (error) {
+    options.noteDefect('judgement', error, work)
+    return endWithout(work, outcome)
+  }
+}
+
+/** Another version may write them in another form. */
+function knowsRetries({ retriesEnabled, retryDelays }: ChainSettings): boolean {
+  return (
+    typeof retriesEnabled === 'boolean' && Array.isArray(retryDelays) && retryDelays.every(Number.isFinite)
+  )
+}
+
+/** A failure without retries becomes a dead letter: it is kept, and may be replayed. */
+function endWithout(work: ClaimedJob, outcome: Outcome): AttemptEnd {
+  const settings = { ...work.settings, retriesEnabled: true, retryDelays: [] }
+  return attemptEnd({ ...work, settings }, outcome)
+}
+
+function attemptEnd(work: ClaimedJob, { judgement, result, completedAtMs }: Outcome): AttemptEnd {
+  return endAttempt(work, { ...judgement, completedAtMs, durationMs: Math.round(result.durationMs) })
+}
+
+function callbackOf(
+  { jobIds, noteDefect }: AttemptEndOptions,
+  work: ClaimedJob,
+  end: AttemptEnd,
+): Callback | null {
+  try {
+    return callbackFor({
+      rootId: work.rootId,
+      attempt: work.attempt,
+      request: work.request,
+      events: work.settings.callbackEvents,
+      end,
+      jobIds,
+    })
+  } catch (error) {
+    noteDefect('callback', error, work)
+    return null
+  }
+}
+
+function recordOf(
+  { keepsSuccess, noteDefect }: AttemptEndOptions,
+  work: ClaimedJob,
+  result: EndedCall,
+  judgement: Judgement,
+): CallRecord | null {
+  try {
+    const isKept =
+      judgement.failureReason !== null || keepsSuccess(work.team, `${work.shard}:${work.location.queue}`)
+    return isKept ? recordCall(work, result, judgement) : null
+  } catch (error) {
+    noteDefect('call_record', error, work)
+    return null
+  }
+}
