@@ -239,6 +239,7 @@ end
 local function close_queue(batch, queue)
   local live = queue.live
   local length = queue.ended_count > 0 and Settle.write_finished(batch, queue, ids) or 0
+  for _, id in ipairs(queue.returned or {}) do call('LPUSH', queue.ready, id) end
   free(queue)
   if queue.failure_reason then
     call('HSET', queue.meta, QUEUE.lastFailure, pad13(batch.now) .. '|' .. queue.failure_reason)
@@ -250,8 +251,29 @@ local function close_queue(batch, queue)
   return length
 end
 
--- Takes back what was noted of the jobs of a queue that could not be written: they stay held.
+-- The chains that a queue was to keep.
+local function ended_roots(queue)
+  local roots = {}
+  for _, one in ipairs(queue.ended or {}) do
+    for i = one.last and one.before + 1 or one.position, one.last or one.position do
+      roots[#roots + 1] = root_of(ids[i])
+    end
+  end
+  return roots
+end
+local function forget_summaries(queue, roots) call('HDEL', queue.summaries, unpack(roots)) end
+local function forget_history(queue, roots)
+  for _, root in ipairs(roots) do call('LREM', queue.history, 1, root) end
+end
+
+-- Takes back what was written and noted of the jobs of a queue that could not be written: they stay held, and may end in
+-- another way.
 local function keep_held(batch, queue, held)
+  local roots = ended_roots(queue)
+  if #roots > 0 then
+    guarded(queue.localId, forget_summaries, queue, roots)
+    guarded(queue.localId, forget_history, queue, roots)
+  end
   queue.is_failed, queue.end_log, batch.has_failed = true, nil, true
   local kept, exists = {}, queue.live[1]
   local function keep(id, kind, hash)

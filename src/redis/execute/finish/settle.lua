@@ -181,7 +181,8 @@ local function bytes_of(queue, job)
   return call('HSTRLEN', queue.records, job.id) + large
 end
 
--- Back to the head of the ready list; one with losses waits among the suspects and keeps its slot.
+-- Back to the head of the ready list, which `close_batch` writes; one with losses waits among the suspects and keeps its
+-- slot.
 local function release(batch, queue, job)
   local body = job.body or call('HGET', queue.records, job.id)
   job.is_suspect = body and tonumber(string.match(string.sub(body, 15, 15), '^%d$') or '0') > 0
@@ -189,7 +190,7 @@ local function release(batch, queue, job)
     call('ZADD', queue.inFlight, SUSPECT_WAITS, job.id)
     call('ZADD', KEYS.suspects, batch.now, queue.localId .. '|' .. job.id)
   else
-    call('LPUSH', queue.ready, job.id)
+    add_to(queue, 'returned', job.id)
   end
 end
 
