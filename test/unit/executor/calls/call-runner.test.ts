@@ -31,7 +31,10 @@ function setUp(keepsSuccess = true) {
   let localFaults = 0
   const runCall = createCallRunner({
     caller: { call, close: () => Promise.resolve() },
-    teams: teamsOf((team) => (team === 'shop' ? teamSettings : NO_TEAM_SETTINGS)),
+    teams: teamsOf((team) => {
+      if (team === 'unreadable') throw new Error('no settings')
+      return team === 'shop' ? teamSettings : NO_TEAM_SETTINGS
+    }),
     jobIds,
     keepsSuccess: (team, queue) => {
       sampled.push(`${team} ${queue}`)
@@ -169,6 +172,17 @@ describe('a job’s end', () => {
 function strange(settings: Record<string, unknown>): Partial<ChainSettings> {
   return settings
 }
+
+test('what throws before a call fails the attempt, and nothing is sent', async () => {
+  const { call, defects, run } = setUp()
+  const errorMessage = 'The call could not be made because of a defect of Punctual.'
+  expect(await run(claimedJob({ team: 'unreadable' }))).toMatchObject({
+    type: 'ended',
+    end: { kind: 'retry', attempts: [{ failureReason: 'unknown', errorMessage }] },
+  })
+  expect(call.calls).toEqual([])
+  expect(defects).toEqual(['call of 0: no settings'])
+})
 
 describe('settings that this executor does not know', () => {
   test('an assertion: the call is made once, and the attempt fails and says so', async () => {
