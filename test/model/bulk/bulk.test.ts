@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import type { Bulk } from '../../../src/domain/bulk/bulk.ts'
 import { ANY_JOB } from '../../../src/domain/jobs/job-filter.ts'
@@ -60,6 +60,26 @@ describe('a bulk', () => {
     expect(await counts(bulk.id)).toEqual({ state: 'done', matched: 50, done: 50, skipped: 0, failed: 0 })
     await assertClean(stage.world)
     expect(await stage.failAll()).toBe(kept.length)
+  })
+
+  test('halves a page that fails, until the job that it fails over is alone and counts as failed', async () => {
+    const jobs = await stage.push(40)
+    const bad = String(jobs[17])
+    const { runner } = stage.world.engine
+    const run = runner.run.bind(runner)
+    let failures = 0
+    const failing = vi.spyOn(runner, 'run').mockImplementation((call, ...rest) => {
+      if (call.name !== 'open_page' || !call.args.some((arg) => String(arg) === bad))
+        return run(call, ...rest)
+      failures += 1
+      return Promise.reject(new Error('ERR odd'))
+    })
+    const bulk = await stage.create('cancel', jobs)
+    await stage.drive()
+    failing.mockRestore()
+    expect(await counts(bulk.id)).toEqual({ state: 'done', matched: 40, done: 39, skipped: 0, failed: 1 })
+    expect(failures).toBeLessThan(24)
+    await assertClean(stage.world)
   })
 
   test('says of each named job why nothing could be done', async () => {
