@@ -14,6 +14,7 @@ import type { Certificate } from './certificate-files.ts'
 import { clientErrorHandler, rejectConnect } from './client-errors.ts'
 import { ConnectionLimiter } from './connection-limiter.ts'
 import { type Rejection, RequestRejector } from './request-rejector.ts'
+import { isLoopback } from './sessions/session-cookie.ts'
 import { StallDetector } from './stall-detector.ts'
 
 const SERVER_OPTIONS = {
@@ -32,6 +33,8 @@ const SERVER_OPTIONS = {
 const HANDSHAKE_TIMEOUT_MS = 10_000
 /** One turn of the event loop to end the current one, one to accept a waiting connection, one to read its request. */
 const TURNS_TO_READ = 3
+/** A year, in which a browser that has been here comes by HTTPS alone. Other names of the domain are not ours to bind. */
+const STRICT_TRANSPORT = ['Strict-Transport-Security', 'max-age=31536000'] as const
 
 export interface ApiServerParts {
   readonly listener: RequestListener
@@ -51,6 +54,7 @@ export class ApiServer {
   readonly #clock: Clock
   readonly #listener: RequestListener
   readonly #server: Server | TlsServer
+  readonly #isTls: boolean
   readonly #connections: ConnectionLimiter
   readonly #rejector: RequestRejector
   #closing: Promise<void> | null = null
@@ -64,6 +68,7 @@ export class ApiServer {
   }: ApiServerParts) {
     const server = createServerWith(certificate ?? null)
     this.#server = server
+    this.#isTls = 'setSecureContext' in server
     this.#clock = clock
     this.#listener = listener
     this.#connections = new ConnectionLimiter(server, { max: connectionsMax, clock, logger })
@@ -108,15 +113,15 @@ export class ApiServer {
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
     this.#add(request, response)
-    const hosts = countHosts(request)
-    const rejection =
-      hosts > 1 ? SEVERAL_HOSTS : hosts === 0 && request.httpVersion === '1.1' ? NO_HOST : null
+    const rejection = headerProblem(request)
     if (rejection === null) this.#listener(request, response)
     else this.#rejector.rejectAndClose({ request, response }, rejection)
   }
 
   #add(request: IncomingMessage, response: ServerResponse): void {
     if (this.#closing !== null) response.setHeader('Connection', 'close')
+    // A browser takes it for all ports of a name, and at its own machine others speak plain HTTP at theirs.
+    if (this.#isTls && !isLoopback(request)) response.setHeader(...STRICT_TRANSPORT)
     this.#connections.add(request, response)
   }
 
@@ -155,14 +160,25 @@ function createServerWith(certificate: Certificate | null): Server | TlsServer {
 
 const NO_HOST: Rejection = { status: 400, error: 'The Host header is missing' }
 const SEVERAL_HOSTS: Rejection = { status: 400, error: 'The Host header is given more than once' }
+const SEVERAL_AUTHORIZATIONS: Rejection = {
+  status: 400,
+  error: 'The Authorization header is given more than once',
+}
 const UNKNOWN_EXPECTATION: Rejection = { status: 417, error: 'The Expect header must be 100-continue' }
 
-/** RFC 9112 §3.2: HTTP/1.1 needs exactly one, and two are a 400. `headers` shows the first alone. */
-function countHosts({ rawHeaders }: IncomingMessage): number {
-  let count = 0
+/**
+ * RFC 9112 §3.2: HTTP/1.1 needs exactly one Host, and two are a 400. Of two Authorization lines a proxy may have judged the
+ * one and we would take the other. `headers` shows the first of each alone.
+ */
+function headerProblem({ rawHeaders, httpVersion }: IncomingMessage): Rejection | null {
+  let hosts = 0
+  let authorizations = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]
-    if (name?.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count += 1
+    if (name?.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) hosts += 1
+    else if (name?.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1
   }
-  return count
+  if (hosts > 1) return SEVERAL_HOSTS
+  if (hosts === 0 && httpVersion === '1.1') return NO_HOST
+  return authorizations > 1 ? SEVERAL_AUTHORIZATIONS : null
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { createCountedLog } from '../domain/counted-log.ts'
 import { LinkedList } from '../domain/linked-list.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 
@@ -8,7 +9,6 @@ const CROWDED_SHARE = 0.8
 const CHECK_MS = 1_000
 /** Checks without a request before a connection is closed, while the server is crowded. */
 const IDLE_CHECKS_MAX = 5
-const REFUSED_LOG_MS = 60_000
 
 interface Connection {
   unanswered: number
@@ -138,16 +138,9 @@ function addressesOf({ remoteAddress, remotePort, localAddress, localPort }: Soc
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 }
 
-/** Logs the first refused connection at once, then a count at most once a minute. */
 function refusalLogger({ max, clock, logger }: ConnectionLimits): () => void {
-  let refused = 0
-  let silentUntilMs = -Infinity
-  return () => {
-    refused += 1
-    const nowMs = clock.monotonicMs()
-    if (nowMs < silentUntilMs) return
-    silentUntilMs = nowMs + REFUSED_LOG_MS
-    logger.warn('Connections are refused: the connection limit is reached', { refused, max })
-    refused = 0
-  }
+  return createCountedLog(
+    () => clock.monotonicMs(),
+    (refused) => logger.warn('Connections are refused: the connection limit is reached', { refused, max }),
+  )
 }

@@ -14,6 +14,7 @@ import { Authenticator } from './authenticator.ts'
 import { BodyReader } from './body-reader.ts'
 import { createChangeTurns } from './bounds/change-turns.ts'
 import { type AddressOf, createAddressOf } from './bounds/client-addresses.ts'
+import { Refusals } from './bounds/refusals.ts'
 import { createDashboard, type DashboardParts } from './dashboard/dashboard.ts'
 import { createEventRoutes, type EventRouteParts } from './events/event-routes.ts'
 import { type Rejection, RequestRejector } from './request-rejector.ts'
@@ -52,7 +53,7 @@ type RouteParts = PushRouteParts &
   NotificationRouteParts &
   StatisticsRouteParts & { readonly addressOf: AddressOf }
 
-export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies' | 'addressOf'> {
+export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies' | 'addressOf' | 'refusals'> {
   readonly tokens: TokenVerifier
   readonly tokenRates: TokenRates
   /** Those who come with another token than ours; none when absent. */
@@ -83,6 +84,7 @@ export function createApi(parts: ApiParts): RequestListener {
     ...parts,
     bodies,
     addressOf,
+    refusals: new Refusals(parts),
     authenticator: new Authenticator({ ...parts, addressOf, rejector, sessions }),
   }
   const hot = { push: createPushRoute(shared), batch: createBatchRoute(shared) }

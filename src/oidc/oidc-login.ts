@@ -14,6 +14,7 @@ import {
   ResponseBodyError,
 } from 'openid-client'
 import type { NamedUser } from '../domain/access/session.ts'
+import { createCountedLog } from '../domain/counted-log.ts'
 import { reasonOf } from '../domain/errors.ts'
 import { excerpt } from '../domain/excerpt.ts'
 import type { LoginEnd, LoginProvider, PendingLogin } from '../ports/access/login-provider.ts'
@@ -23,6 +24,8 @@ import type { Clock, Logger } from '../ports/runtime.ts'
 const TIMEOUT_SECONDS = 10
 /** How long what the provider says about itself counts. */
 const DISCOVERED_MS = 3_600_000
+/** How long a provider that did not answer is not asked about itself again, however many want to log in. */
+const AWAY_MS = 1_000
 const GROUPS_MAX = 500
 /** Of Kubernetes itself: a group `system:masters` of a provider must not be the one that may do everything. */
 const RESERVED = 'system:'
@@ -48,24 +51,30 @@ export function createOidcLogin(
   client: OidcClient,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): LoginProvider {
-  let known: { readonly config: Promise<Configuration>; readonly untilMs: number } | null = null
+  let known: { readonly config: Promise<Configuration>; untilMs: number } | null = null
 
-  /** Asked for once, however many wait; a failure is not kept. */
+  /** Asked for once, however many wait; a failure is kept for a moment. */
   function discovered(): Promise<Configuration> {
     if (known !== null && known.untilMs > clock.monotonicMs()) return known.config
     const config = discover(client)
     const mine = { config, untilMs: clock.monotonicMs() + DISCOVERED_MS }
     known = mine
     config.catch(() => {
-      if (known === mine) known = null
+      mine.untilMs = clock.monotonicMs() + AWAY_MS
     })
     return config
   }
 
+  const sayAway = createCountedLog(
+    () => clock.monotonicMs(),
+    (logins, error: unknown) =>
+      logger.warn('The OIDC provider does not answer', {
+        logins,
+        reason: excerpt(reasonOf(error), REASON_CHARACTERS_MAX),
+      }),
+  )
   const unavailable = (error: unknown): null => {
-    logger.warn('The OIDC provider does not answer', {
-      reason: excerpt(reasonOf(error), REASON_CHARACTERS_MAX),
-    })
+    sayAway(error)
     return null
   }
 

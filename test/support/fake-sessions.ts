@@ -2,8 +2,8 @@ import type { Session } from '../../src/domain/access/session.ts'
 import type { LoginCodes, LoginGrant } from '../../src/ports/access/login-codes.ts'
 import type { SessionStore } from '../../src/ports/access/session-store.ts'
 
-/** The cookie of the session that a fake store begins with, over plain HTTP on this machine. */
-export const SESSION_COOKIE = 'punctual=first'
+/** The session that a fake store begins with, for a request over plain HTTP on this machine. */
+export const FIRST_SESSION = { host: 'localhost', cookie: 'theme=dark; punctual-80=first' }
 const NOW_MS = Date.UTC(2026, 10, 21, 10)
 
 export interface FakeSessions extends SessionStore {
@@ -22,10 +22,12 @@ export function createFakeSessions(token: string): FakeSessions {
   }
   const subject = { kind: 'token', team: 'default', name: 'test' } as const
   add('first', { subject, credential: { kind: 'token', token }, openedFor: 'default' })
+  let opened = 0
   return {
     all,
     open: async (login) => {
-      const id = `session-${all.size}`
+      opened += 1
+      const id = `session-${opened}`
       return { id, session: add(id, login) }
     },
     use: async (id) => all.get(id) ?? null,

@@ -1,18 +1,24 @@
 import type { IncomingMessage } from 'node:http'
 import { type RequestHandler, type Response, Router } from 'express'
-import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
 import type { Actor } from '../../domain/access/audit-record.ts'
 import { type NamedUser, SESSION_MAX_MS } from '../../domain/access/session.ts'
+import { createCountedLog } from '../../domain/counted-log.ts'
 import { addressBlock } from '../../domain/net/client-address.ts'
 import type { LoginProvider } from '../../ports/access/login-provider.ts'
 import type { Admission, UserAuthorizer, Visit } from '../../ports/access/user-verifier.ts'
 import { answerError, answerNotFound, answerRetryLater } from '../answers.ts'
 import { withAudit } from '../audit-trail.ts'
-import { type BegunLogin, begunCookie, begunLoginOf, sessionCookie } from './session-cookie.ts'
-import { LOGINS, type SessionRouteParts } from './session-routes.ts'
+import type { CursorBox } from '../access/sealed-cursors.ts'
+import { Places } from '../bounds/places.ts'
+import { type BegunLogin, BegunLogins } from './begun-logins.ts'
+import { sessionCookie } from './session-cookie.ts'
+import { endFormer, type SessionRouteParts } from './session-routes.ts'
 
 const PATH = '/api/login/oidc'
 const TEAM_CHARACTERS_MAX = 63
+/** Logins about which the provider is being asked, at one API process. */
+const LOGINS_ASKED_MAX = 32
+const LATE = 'it did not begin in this browser, took too long, or has ended'
 
 /** Logins at an identity provider, and who says what these users may do. */
 export interface OidcLogin {
@@ -24,8 +30,10 @@ export interface OidcLogin {
 
 export interface OidcRouteParts extends Pick<
   SessionRouteParts,
-  'sessions' | 'auditLog' | 'clock' | 'logger' | 'addressOf'
+  'sessions' | 'auditLog' | 'clock' | 'logger' | 'addressOf' | 'refusals'
 > {
+  /** Seals logins that have begun, in the same way at every API of an installation. */
+  readonly loginBox: Pick<CursorBox, 'seal' | 'open'>
   /** None when absent. */
   readonly oidc?: OidcLogin
   /** Under which browsers reach the dashboard; none when absent. */
@@ -35,17 +43,18 @@ export interface OidcRouteParts extends Pick<
 }
 
 /** Why a login did not succeed, as the dashboard knows it. */
-type Trouble = 'late' | 'refused' | 'team' | 'role' | 'away' | 'often'
+type Trouble = 'late' | 'refused' | 'team' | 'role' | 'away'
 
-type Parts = OidcRouteParts & { readonly oidc: OidcLogin }
+type Parts = OidcRouteParts & { readonly oidc: OidcLogin; readonly begun: BegunLogins }
 
 /** For browsers, and before authentication. Without a provider both are a 404. */
 export function createOidcRoutes(parts: OidcRouteParts): Router {
   const router = Router({ strict: true, caseSensitive: true })
   const { oidc } = parts
   const absent: RequestHandler = (_request, response) => answerNotFound(response)
-  router.get(PATH, oidc === undefined ? absent : begin({ ...parts, oidc }))
-  router.get(`${PATH}/callback`, oidc === undefined ? absent : finish({ ...parts, oidc }))
+  const begun = new BegunLogins(parts.loginBox, parts.clock)
+  router.get(PATH, oidc === undefined ? absent : begin({ ...parts, oidc, begun }))
+  router.get(`${PATH}/callback`, oidc === undefined ? absent : finish({ ...parts, oidc, begun }))
   return router
 }
 
@@ -55,37 +64,45 @@ function begin(parts: Parts): RequestHandler {
     if (team !== null && (team === '' || team.length > TEAM_CHARACTERS_MAX)) return answerNotFound(response)
     const begun = await parts.oidc.provider.begin()
     if (begun === null) return void answerAway({ request, response }, parts)
-    redirect(response, begun.url, [begunCookie(request, { ...begun.pending, team })])
+    redirect(response, begun.url, [parts.begun.cookie(request, { ...begun.pending, team })])
   }
 }
 
+/** Nobody is charged for who comes back without a login that began here: anybody can send that in anybody's name. */
 function finish(parts: Parts): RequestHandler {
-  const refusals = new AttemptLimit(LOGINS)
+  const { clock, logger, refusals, addressOf } = parts
+  const asking = new Places(LOGINS_ASKED_MAX)
+  const sayLate = createCountedLog(
+    () => clock.monotonicMs(),
+    (count) => logger.info('Login refused', { reason: LATE, count }),
+  )
   return async (request, response) => {
-    const address = parts.addressOf(request)
-    const block = addressBlock(address)
-    const waitMs = refusals.take(block, parts.clock.monotonicMs())
-    if (waitMs > 0) {
-      if (isPageWanted(request, parts)) return toPage(response, parts, 'often')
-      return answerRetryLater(response, 429, 'Too many logins, try again later', Math.ceil(waitMs / 1_000))
+    const visitor = { request, response }
+    const begun = parts.begun.returning(request, queryOf(request).get('state'))
+    if (begun === null) {
+      sayLate()
+      return void refuse(visitor, parts, { status: 401, reason: LATE, trouble: 'late' })
     }
-    const reason = await finishFrom({ request, response }, parts, begunLoginOf(request))
-    if (reason === null) return refusals.giveBack(block)
-    // The reason is for whoever sets this up: without it, a wrong claim looks like a wrong password.
-    parts.logger.info('Login refused', { address, reason })
+    const address = addressOf(request)
+    const block = addressBlock(address)
+    if (!asking.take(block)) return void answerAway(visitor, parts)
+    try {
+      const reason = await finishFrom(visitor, parts, begun)
+      // The reason is for whoever sets this up: without it, a wrong claim looks like a wrong password.
+      if (reason !== null) refusals.charge(address, { reason })
+    } finally {
+      asking.leave(block)
+    }
   }
 }
 
 /** Answers. @returns why the login was refused; null = it was not */
-async function finishFrom(visitor: Visitor, parts: Parts, begun: BegunLogin | null): Promise<string | null> {
+async function finishFrom(visitor: Visitor, parts: Parts, begun: BegunLogin): Promise<string | null> {
   const { request, response } = visitor
-  if (begun === null) {
-    const reason = 'it did not begin in this browser, or took too long'
-    return refuse(visitor, parts, { status: 401, reason, trouble: 'late' })
-  }
   const { provider, authorizer } = parts.oidc
   const end = await provider.finish(queryOf(request).toString(), begun)
   if (end.kind === 'unavailable') return answerAway(visitor, parts)
+  parts.begun.end(begun)
   if (end.kind === 'refused') {
     return refuse(visitor, parts, { status: 401, reason: end.reason, trouble: 'refused' })
   }
@@ -93,7 +110,9 @@ async function finishFrom(visitor: Visitor, parts: Parts, begun: BegunLogin | nu
   const admission = await authorizer.admitUser(end.user, visit)
   if (admission.kind !== 'admitted') return refuseUser(visitor, parts, admission)
   const id = await openSession(parts, end.user, { ...visit, team: admission.principal.team })
-  redirect(response, homeOf(parts), [sessionCookie(request, id, SESSION_MAX_MS), begunCookie(request, null)])
+  await endFormer({ request }, parts)
+  const cookies = [sessionCookie(request, id, SESSION_MAX_MS), parts.begun.cookie(request, null)]
+  redirect(response, homeOf(parts), cookies)
   return null
 }
 

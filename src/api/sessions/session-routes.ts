@@ -6,7 +6,6 @@ import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
 import type { Actor, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { Principal } from '../../domain/access/principal.ts'
 import { type Session, SESSION_MAX_MS, type SessionSubject } from '../../domain/access/session.ts'
-import { addressBlock } from '../../domain/net/client-address.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { LoginCodes } from '../../ports/access/login-codes.ts'
@@ -14,12 +13,12 @@ import type { SessionStore } from '../../ports/access/session-store.ts'
 import { answerError, answerJson, answerProblem, answerRetryLater, type FlatHeaders } from '../answers.ts'
 import { withAudit } from '../audit-trail.ts'
 import { type Authenticator, bearerOf } from '../authenticator.ts'
+import type { Exchange } from '../request-rejector.ts'
 import { createTeamRouter, needsInQueues, type TeamRequest } from '../team-routes.ts'
 import type { AddressOf } from '../bounds/client-addresses.ts'
-import { sessionCookie } from './session-cookie.ts'
+import { LOGINS, type Refusals } from '../bounds/refusals.ts'
+import { sessionCookie, sessionIdOf } from './session-cookie.ts'
 
-/** Refused logins of an address, and logins of a subject, at one API process. */
-export const LOGINS = { burst: 10, refillMs: 6_000, keysMax: 10_000 }
 const PATH = '/api/session'
 const CODE_HEADER = 'x-punctual-code'
 const USED_CODE = 'The code of this link is not valid: it was used, or is older than ten minutes'
@@ -34,18 +33,19 @@ export interface SessionRouteParts {
   readonly auditLog: AuditLog
   readonly authenticator: Authenticator
   readonly addressOf: AddressOf
+  readonly refusals: Refusals
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** What comes before authentication: reading a session and ending it, which need no team, and the limit of logins. */
+/** What comes before authentication: reading a session and ending it, which need no team, and logins by a code. */
 export function createSessionRoutes(parts: SessionRouteParts): Router {
   const router = Router({ strict: true, caseSensitive: true })
   router
     .route(PATH)
     .get(readSession(parts))
     .delete(endSession(parts))
-    .post(limitLogins(parts), openByCode(parts))
+    .post(chargeRefusals(parts), openByCode(parts))
     .all((_request, response) => answerError(response, 405, 'Method not allowed', ALLOW))
   return router
 }
@@ -132,10 +132,10 @@ function openByCode(parts: SessionRouteParts): RequestHandler {
   return async (request, response) => {
     const code = String(request.headers[CODE_HEADER])
     const grant = await parts.loginCodes.find(code)
-    if (grant === null) return answerError(response, 401, USED_CODE)
+    if (grant === null) return refuseCode({ request, response }, parts)
     const principal = await parts.authenticator.principalOfToken({ request, response }, grant)
     if (principal === null) return
-    if (!(await parts.loginCodes.take(code))) return answerError(response, 401, USED_CODE)
+    if (!(await parts.loginCodes.take(code))) return refuseCode({ request, response }, parts)
     const actor: Actor = {
       ...{ kind: principal.kind, name: principal.subject, via: 'dashboard' },
       address: parts.addressOf(request),
@@ -158,28 +158,39 @@ async function login(context: Login, parts: SessionRouteParts, token: string): P
     change: () => parts.sessions.open({ subject, credential: { kind: 'token', token }, openedFor: team }),
     endOf: () => ({ after: null }),
   })
+  await endFormer(context, parts)
   const body = JSON.stringify(toWireSession(session))
   answerJson(response, 201, body, ['Set-Cookie', sessionCookie(request, id, SESSION_MAX_MS)])
 }
 
-/** A login that succeeds uses up no attempt of its address: behind a proxy many people share one. */
-function limitLogins({ clock, logger, addressOf }: SessionRouteParts): RequestHandler {
-  const byAddress = new AttemptLimit(LOGINS)
+/** A browser has one session: nobody could end the one whose cookie is overwritten. */
+export async function endFormer(
+  { request }: Pick<Login, 'request'>,
+  { sessions }: Pick<SessionRouteParts, 'sessions'>,
+): Promise<void> {
+  const former = sessionIdOf(request)
+  // The login has succeeded: a former session that cannot be ended now ends by itself.
+  if (former !== null) await sessions.end(former).catch(() => undefined)
+}
+
+/** With a token, a login is for whoever authenticates; one that is refused there is told so however often. */
+function chargeRefusals({ refusals, addressOf }: SessionRouteParts): RequestHandler {
   return (request, response, next) => {
+    if (request.headers[CODE_HEADER] !== undefined) return next()
     const address = addressOf(request)
-    const block = addressBlock(address)
-    const waitMs = byAddress.take(block, clock.monotonicMs())
-    if (waitMs > 0) return answerTooMany(response, waitMs)
     response.once('finish', () => {
       const { statusCode: status } = response
-      if (!REFUSALS.has(status)) byAddress.giveBack(block)
-      // Not in the audit log: it belongs to a team, and whoever is nobody could fill it.
-      else logger.info('Login refused', { status, address })
+      if (REFUSALS.has(status)) refusals.charge(address, { status })
     })
-    // With a token, it is for whoever authenticates.
-    if (request.headers[CODE_HEADER] === undefined) next('route')
-    else next()
+    next('route')
   }
+}
+
+/** Beyond the bound of its address, a code that is not valid gets a 429, which is what one that is valid never gets. */
+function refuseCode({ request, response }: Exchange, { refusals, addressOf }: SessionRouteParts): void {
+  const waitMs = refusals.charge(addressOf(request), { status: 401 })
+  if (waitMs > 0) answerTooMany(response, waitMs)
+  else answerError(response, 401, USED_CODE)
 }
 
 function answerTooMany(response: ServerResponse, waitMs: number): void {

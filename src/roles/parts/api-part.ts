@@ -133,7 +133,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
     channelHealth: createChannelHealthReader(engine),
     egress: options.egress,
-    ...{ jobIds: engine.jobIds, cursorBox: await openCursorBox(options.store.connection) },
+    ...{ jobIds: engine.jobIds, ...(await openBoxes(options.store)) },
     clock: systemClock,
     logger: options.logger,
     intakeBytesMax: settings.intakeBytes,
@@ -163,6 +163,12 @@ function openServer({ settings, logger, lifecycle }: ApiPartOptions, listener: R
   files.follow((certificate) => server.useCertificate(certificate))
   lifecycle.onStop('certificate', () => files.stop())
   return server
+}
+
+/** What clients keep for us and cannot read. */
+async function openBoxes({ connection }: Store): Promise<Pick<ApiParts, 'cursorBox' | 'loginBox'>> {
+  const cursorBox = await openCursorBox(connection)
+  return { cursorBox, loginBox: cursorBox.logins }
 }
 
 /** What is where, beside the API. Where the dashboard is not built, its paths say how to do it. */

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createOidcLogin, type OidcClient } from '../../../src/oidc/oidc-login.ts'
 import type { LoginEnd, LoginProvider, PendingLogin } from '../../../src/ports/access/login-provider.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { startOidcProvider, type OidcProvider } from '../../support/servers/oidc-provider.ts'
 
@@ -14,7 +15,10 @@ beforeEach(async () => {
 })
 afterEach(() => provider.close())
 
-function open(change: Partial<OidcClient> = {}): LoginProvider {
+function open(
+  change: Partial<OidcClient> = {},
+  parts: Partial<Parameters<typeof createOidcLogin>[1]> = {},
+): LoginProvider {
   const { issuer, clientId, clientSecret } = provider
   const client: OidcClient = {
     ...{ issuer, clientId, clientSecret, scopes: 'openid groups' },
@@ -22,7 +26,7 @@ function open(change: Partial<OidcClient> = {}): LoginProvider {
     ...{ userClaim: 'sub', groupsClaim: 'groups', userPrefix: '', groupsPrefix: '' },
     ...change,
   }
-  return createOidcLogin(client, { clock: systemClock, logger: quietLogger })
+  return createOidcLogin(client, { clock: systemClock, logger: quietLogger, ...parts })
 }
 
 /** The way to the provider and back. */
@@ -126,10 +130,30 @@ test('groups of Kubernetes itself are left out', async () => {
 
 describe('a provider that is away', () => {
   test('is said to be, and asked again at the next login', async () => {
+    const clock = createFakeClock()
+    login = open({}, { clock })
     provider.failsWith = 500
     expect(await login.begin()).toBeNull()
     provider.failsWith = null
+    await clock.advance(1_000)
     expect(await endOf()).toMatchObject({ kind: 'done' })
+  })
+
+  test('is asked once a second and said to be away once a minute, however many want to log in', async () => {
+    const clock = createFakeClock()
+    const lines: unknown[][] = []
+    login = open({}, { clock, logger: { ...quietLogger, warn: (...line) => void lines.push(line) } })
+    provider.failsWith = 500
+    const before = provider.requests
+    for (let i = 0; i < 20; i += 1) expect(await login.begin()).toBeNull()
+    expect(provider.requests - before).toBe(1)
+    await clock.advance(1_000)
+    expect(await login.begin()).toBeNull()
+    expect(provider.requests - before).toBe(2)
+    expect(lines).toMatchObject([[expect.any(String), { logins: 1 }]])
+    await clock.advance(60_000)
+    expect(await login.begin()).toBeNull()
+    expect(lines.slice(1)).toMatchObject([[expect.any(String), { logins: 21 }]])
   })
 
   test('in the middle of a login refuses nobody', async () => {

@@ -14,6 +14,8 @@ export interface OidcProvider {
   isForging: boolean
   /** Answers nothing but this status. */
   failsWith: number | null
+  /** That came so far. */
+  readonly requests: number
   /** What a browser does at the authorization URL: the URL that it is sent back to. */
   authorize(url: string): string
   close(): Promise<void>
@@ -34,7 +36,9 @@ export async function startOidcProvider(): Promise<OidcProvider> {
   const grants = new Map<string, Grant>()
   const [clientId, clientSecret] = ['punctual', `secret-${randomUUID()}`]
 
+  let requests = 0
   const server = createServer((request, response) => {
+    requests += 1
     void answer(request).then(({ status, body }) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     })
@@ -98,6 +102,9 @@ export async function startOidcProvider(): Promise<OidcProvider> {
   const provider: OidcProvider = {
     ...{ issuer, clientId, clientSecret },
     ...{ claims: {}, isForging: false, failsWith: null },
+    get requests() {
+      return requests
+    },
     authorize: (url) => {
       const asked = new URL(url).searchParams
       const code = randomUUID()

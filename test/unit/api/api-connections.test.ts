@@ -8,6 +8,7 @@ import { quietLogger } from '../../support/quiet.ts'
 import { until } from '../../support/until.ts'
 import { clock, rawExchange, startApi, TOKEN } from './api-fixture.ts'
 
+const SEVERAL_TOKENS = 'The Authorization header is given more than once'
 const SEVERAL_HOSTS = 'The Host header is given more than once'
 const GET = `GET /api/queues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`
 
@@ -142,6 +143,18 @@ describe('every refusal is JSON', () => {
       `POST /api/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nHost: y\r\nContent-Length: 2\r\n\r\n{}`,
       400,
       SEVERAL_HOSTS,
+    ],
+    [
+      'two tokens',
+      `GET /api/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nX-A: b\r\naUTHORIZATION: Bearer y`,
+      400,
+      SEVERAL_TOKENS,
+    ],
+    [
+      'a push with one token twice',
+      `POST /api/jobs HTTP/1.1\r\nHost: x\r\n${`Authorization: Bearer ${TOKEN}\r\n`.repeat(2)}Content-Length: 2\r\n\r\n{}`,
+      400,
+      SEVERAL_TOKENS,
     ],
     ['a method that nobody knows', 'FOO / HTTP/1.1\r\nHost: x', 400, 'The request is not valid HTTP'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM', 400, 'The request is not valid HTTP'],

@@ -51,7 +51,7 @@ export const JOB_IDS = new JobIds(1, '0123456789ab')
 export const BEARER = { authorization: `Bearer ${TOKEN}` }
 
 /** Seals by turning round. */
-function createFakeBox(): ApiParts['cursorBox'] {
+export function createFakeBox(): ApiParts['cursorBox'] {
   const turned = (text: string) => text.split('').toReversed().join('')
   return {
     seal: (text) => Buffer.from(turned(`sealed ${text}`)).toString('base64url'),
@@ -360,6 +360,7 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
     },
     jobIds: JOB_IDS,
     cursorBox: createFakeBox(),
+    loginBox: createFakeBox(),
     clock,
     logger,
     ...change,

@@ -92,6 +92,23 @@ test('it speaks HTTPS, and gives new connections a new certificate while old one
   await stop()
 })
 
+test('browsers are told to come by HTTPS alone, but not at their own machine, whose other ports are not ours', async () => {
+  const { port, stop } = await serve()
+  const transportAt = (host: string): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const options = { port, host: '127.0.0.1', ca: first.cert, servername: 'localhost', headers: { host } }
+      request(options, (response) => {
+        response.resume()
+        resolve(response.headers['strict-transport-security'])
+      })
+        .once('error', reject)
+        .end()
+    })
+  expect(await transportAt('punctual.example.com')).toBe('max-age=31536000')
+  expect(await transportAt(`localhost:${port}`)).toBeUndefined()
+  await stop()
+})
+
 test('one that does not fit its key is not taken, and is said once', async () => {
   const { port, stop } = await serve()
   writeFileSync(keyFile, second.key)

@@ -9,8 +9,19 @@ import type { ApiParts } from '../../../src/api/create-api.ts'
 import { EventStreams } from '../../../src/api/events/event-streams.ts'
 import type { Logger } from '../../../src/ports/runtime.ts'
 import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
-import { aChain, aCron, type ApiChange, BEARER, call, type Call, clock, startApi } from './api-fixture.ts'
-import { failingCodes, failingSessions, SESSION_COOKIE } from '../../support/fake-sessions.ts'
+import {
+  aChain,
+  aCron,
+  type ApiChange,
+  BEARER,
+  call,
+  type Call,
+  clock,
+  createFakeBox,
+  NOW_MS,
+  startApi,
+} from './api-fixture.ts'
+import { failingCodes, failingSessions, FIRST_SESSION } from '../../support/fake-sessions.ts'
 import { anApiToken, aPrincipal } from '../../support/principals.ts'
 
 const rejecting = (fault: Error): ApiChange => {
@@ -149,19 +160,22 @@ function oidcOf(kind: 'done' | 'unavailable', admission: Admission): ApiChange {
   return { oidc: { name: 'id.example.com', provider, authorizer: { admitUser: async () => admission } } }
 }
 
-const BEGUN = Buffer.from('{"state":"s","nonce":"n","verifier":"v"}').toString('base64url')
+const BEGUN = createFakeBox().seal(
+  JSON.stringify({ state: 's', nonce: 'n', verifier: 'v', team: null, untilMs: NOW_MS + 1 }),
+)
 
 function loginScenarioOf(status: string): Scenario {
   const call: Call = {
-    headers: status === '401' || status === '429' ? {} : { cookie: `punctual-login=${BEGUN}` },
+    headers: { host: 'localhost', ...(status !== '401' && { cookie: `punctual-80-login=${BEGUN}` }) },
   }
   const admitted: Admission = { kind: 'admitted', principal: aPrincipal('default', { kind: 'user' }) }
+  const path = (bare: string): string => `${bare}?state=s`
   if (status === '404') return { call }
   const parts = oidcOf(
     status === '503' ? 'unavailable' : 'done',
     status === '403' ? { kind: 'no_team' } : admitted,
   )
-  return { call, parts, ...(status === '429' ? { repeated: 11 } : {}) }
+  return { call, parts, path }
 }
 
 /** null = as for any other operation. */
@@ -171,7 +185,7 @@ function sessionScenarioOf(operationId: string, status: string): Scenario | null
   if (operationId === 'openSession' && status === '429') return { call: { headers: BEARER }, repeated: 11 }
   if (/^(?:begin|finish)Login$/.test(operationId)) return loginScenarioOf(status)
   if (!BY_SESSION.has(operationId)) return null
-  const headers = { cookie: SESSION_COOKIE, 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' }
+  const headers = { ...FIRST_SESSION, 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' }
   const faults: Readonly<Record<string, Error>> = {
     500: new TypeError('x'),
     503: new StoreUnavailableError('x'),

@@ -758,8 +758,9 @@ export interface Inputs {
   /**
    * Log in. Opens a session for whoever sends the token, or the code of a link that logs in once, for use by a
    * browser: at most 20 for each, of which those unused for longest end. A session gives what its token gives,
-   * and ends with it, after 8 hours without a use, or after 24 hours. After ten refused logins from an
-   * address, or ten logins of the same sender, one more in six seconds.
+   * and ends with it, after 8 hours without a use, or after 24 hours. At most ten logins of the same sender at
+   * once, then one in six seconds. After as many codes from an address that are not valid, the next such one
+   * is a 429; one that is valid never is.
    */
   openSession: object
   /** Read the session. */

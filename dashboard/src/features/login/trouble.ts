@@ -7,7 +7,6 @@ const TEXTS: ReadonlyMap<string, string> = new Map([
   ['team', 'You are in several teams. Name one, and log in again.'],
   ['role', 'You have no role in this team. Ask somebody who administers it.'],
   ['away', 'The login cannot be checked now. Try again in a moment.'],
-  ['often', 'Too many logins. Try again in a few minutes.'],
 ])
 
 /** Why a login at a provider did not succeed. What the address says is looked up, never shown. */

@@ -4,6 +4,7 @@ import { tokenPrincipal } from '../../../../src/domain/access/token-principal.ts
 import { NO_TERMS, type TokenTerms } from '../../../../src/domain/access/token-terms.ts'
 import { ANY_JOB } from '../../../../src/domain/jobs/job-filter.ts'
 import { operations } from '../../../support/rules/contract-document.ts'
+import { FIRST_SESSION } from '../../../support/fake-sessions.ts'
 import { aPrincipal } from '../../../support/principals.ts'
 import {
   aBulk,
@@ -265,7 +266,7 @@ describe('a token with a rate limit', () => {
   it('is refused beyond it by a session as well, which it may always leave', async () => {
     const refused = { isAdmitted: false, remaining: 0, fullMs: 2_500, waitMs: 99 }
     api = await startApi({ tokens: { principalOf: () => limited }, tokenRates: { admit: () => refused } })
-    const headers = { cookie: 'punctual=first', 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' }
+    const headers = { ...FIRST_SESSION, 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' }
     const send = async (method: string, path: string) =>
       (await call(api!.port, path, { method, headers })).status
     expect(await send('GET', '/api/queues')).toBe(429)

@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { Admission, UserVerifier } from '../../../../src/ports/access/user-verifier.ts'
 import { FakeAuditLog } from '../../../support/fake-audit-log.ts'
-import { createFakeSessions } from '../../../support/fake-sessions.ts'
+import {
+  createFakeCodes,
+  createFakeSessions,
+  FIRST_SESSION as FIRST,
+} from '../../../support/fake-sessions.ts'
 import { aPrincipal } from '../../../support/principals.ts'
 import { BEARER, call, clock, GOOD, startApi, TOKEN } from '../api-fixture.ts'
 
 const OURS = { 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' }
 const JSON_TYPE = { 'content-type': 'application/json' }
-const FIRST = { cookie: 'theme=dark; punctual=first' }
 /** In which no attempt comes back. */
 const STILL = { ...clock, monotonicMs: () => 0 }
 
@@ -53,9 +57,9 @@ describe('a login', () => {
   })
 
   test.each([
-    ['127.0.0.1:8080', 'punctual=session-1; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400'],
-    ['[::1]:8080', 'punctual=session-1; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400'],
-    ['app.localhost', 'punctual=session-1; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400'],
+    ['127.0.0.1:8080', 'punctual-8080=session-1; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400'],
+    ['[::1]:8080', 'punctual-8080=session-1; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400'],
+    ['app.localhost', 'punctual-80=session-1; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400'],
     [
       'punctual.example.com',
       '__Host-punctual=session-1; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=86400',
@@ -88,24 +92,54 @@ describe('a login', () => {
     await api.close()
   })
 
-  test('that is refused uses up attempts of its address, one that succeeds does not', async () => {
-    const api = await startApi({ clock: STILL })
-    const login = async (token: string) =>
-      (
-        await call(api.port, '/api/session', {
-          method: 'POST',
-          headers: { authorization: `Bearer ${token}` },
-        })
-      ).status
-    const refused = await Promise.all(Array.from({ length: 9 }, () => login('unknown-token-0123456789')))
+  test('that is right is let in, whatever was refused from its address before', async () => {
+    const loginCodes = createFakeCodes()
+    const api = await startApi({ clock: STILL, loginCodes })
+    const login = async (headers: Record<string, string>) =>
+      (await call(api.port, '/api/session', { method: 'POST', headers })).status
+    const { code } = await loginCodes.create({ token: TOKEN, team: 'default' })
+    const bad = { authorization: 'Bearer unknown-token-0123456789' }
+    const refused: number[] = []
+    for (let i = 0; i < 12; i += 1) refused.push(await login(bad))
     expect(new Set(refused)).toEqual(new Set([401]))
-    expect([await login(TOKEN), await login(TOKEN)]).toEqual([201, 201])
-    expect(await login('unknown-token-0123456789')).toBe(401)
-    expect(await login(TOKEN)).toBe(429)
+    expect(await login({ 'x-punctual-code': 'x'.repeat(43) })).toBe(429)
+    expect([await login(BEARER), await login({ 'x-punctual-code': code })]).toEqual([201, 201])
     const lines = api.logged.filter(([message]) => message === 'Login refused')
     expect(lines).toHaveLength(10)
     expect(JSON.stringify(lines)).not.toContain('unknown-token')
     await api.close()
+  })
+
+  test('ends the session that the same browser had, and no other', async () => {
+    const sessions = createFakeSessions(TOKEN)
+    const api = await startApi({ sessions })
+    const other = await loggedIn(api.port)
+    const former = await loggedIn(api.port)
+    const now = await loggedIn(api.port, { ...BEARER, ...former })
+    const statusOf = async (headers: { cookie: string }) =>
+      (await call(api.port, '/api/queues', { headers })).status
+    expect([await statusOf(other), await statusOf(former), await statusOf(now)]).toEqual([200, 401, 200])
+    await api.close()
+  })
+
+  test('counts also where the former session cannot be ended', async () => {
+    const sessions = createFakeSessions(TOKEN)
+    const end = () => Promise.reject(new StoreUnavailableError('x'))
+    const api = await startApi({ sessions: { ...sessions, end } })
+    const headers = { ...BEARER, ...FIRST }
+    expect((await call(api.port, '/api/session', { method: 'POST', headers })).status).toBe(201)
+    await api.close()
+  })
+
+  test('at one port of this machine leaves the session at another alone', async () => {
+    const [one, two] = [await startApi(), await startApi()]
+    const here = await loggedIn(one.port)
+    const there = await loggedIn(two.port)
+    const cookie = `${here.cookie}; ${there.cookie}`
+    expect((await call(one.port, '/api/queues', { headers: { cookie } })).status).toBe(200)
+    expect((await call(two.port, '/api/queues', { headers: { cookie } })).status).toBe(200)
+    expect(here.cookie.split('=')[0]).not.toBe(there.cookie.split('=')[0])
+    await Promise.all([one.close(), two.close()])
   })
 
   test('is possible ten times for the same sender', async () => {
@@ -151,7 +185,7 @@ describe('a session ends', () => {
     tokens.clear()
     const answer = await call(api.port, '/api/queues', { headers: FIRST })
     expect([answer.status, answer.json]).toEqual([401, { error: 'The session has ended' }])
-    expect(answer.headers['set-cookie']).toEqual(['punctual=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0'])
+    expect(answer.headers['set-cookie']).toEqual(['punctual-80=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0'])
     expect(sessions.all.size).toBe(0)
     await api.close()
   })

@@ -61,10 +61,10 @@ describe('files and pages', () => {
       expect(page.headers.get('cache-control')).toBe('no-cache')
       expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
     }
-    const known = await get(port, '/', { ...BROWSER, cookie: 'punctual=x.y' })
+    const known = await get(port, '/', { ...BROWSER, cookie: `punctual-${port}=x.y` })
     expect(known.text).toContain('data-session="some"')
     const etag = known.headers.get('etag') ?? ''
-    expect((await get(port, '/', { cookie: 'punctual=x.y', 'if-none-match': etag })).status).toBe(304)
+    expect((await get(port, '/', { cookie: `punctual-${port}=x.y`, 'if-none-match': etag })).status).toBe(304)
     expect((await get(port, '/', { 'if-none-match': etag })).status).toBe(200)
   })
 
@@ -76,7 +76,7 @@ describe('files and pages', () => {
     [undefined, false],
   ])('a page that is opened as %s knows whether a person did it', async (site, isByHand) => {
     const port = await start()
-    for (const cookie of ['', 'punctual=x.y']) {
+    for (const cookie of ['', `punctual-${port}=x.y`]) {
       const headers = { ...BROWSER, cookie, ...(site !== undefined && { 'sec-fetch-site': site }) }
       const page = await get(port, '/', headers)
       expect(page.text.includes(' data-by-hand')).toBe(isByHand)

@@ -16,3 +16,11 @@ test('a digest is the same in every API of an installation, and another in anoth
   expect(one.digest('texts')).not.toBe(one.digest('text'))
   expect(other.digest('text')).not.toBe(one.digest('text'))
 })
+
+test('a cursor is no login, and a login no cursor', async () => {
+  const cursorKey = randomBytes(32).toString('base64')
+  const box = await openCursorBox({ hgetall: async () => ({ cursorKey }), hsetnx: async () => 0 })
+  expect(box.logins.open(box.logins.seal('text'))).toBe('text')
+  expect(() => box.logins.open(box.seal('text'))).toThrow()
+  expect(() => box.open(box.logins.seal('text'))).toThrow()
+})
