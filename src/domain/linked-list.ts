@@ -40,12 +40,20 @@ export class LinkedList<T> {
   }
 
   append(value: T): Link<T> {
-    const link: Link<T> = { value, isMember: true, previous: this.#last, next: null }
+    const link: Link<T> = { value, isMember: false, previous: null, next: null }
+    this.putBack(link)
+    return link
+  }
+
+  /** Makes it the last one again. @param link one of this list that was removed */
+  putBack(link: Link<T>): void {
+    if (link.isMember) return
+    link.isMember = true
+    link.previous = this.#last
     if (this.#last === null) this.#first = link
     else this.#last.next = link
     this.#last = link
     this.#length += 1
-    return link
   }
 
   /** @param link one of this list; may have been removed before */

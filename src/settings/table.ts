@@ -118,7 +118,7 @@ export const SETTINGS = Object.freeze({
     roles: SERVING,
     variable: 'PUNCTUAL_MAX_CONNECTIONS',
     placeholder: 'number',
-    help: 'concurrent connections to the API; further ones are closed',
+    help: 'concurrent connections to the API; whoever holds most makes room for further ones',
     initial: CONNECTIONS_DEFAULT,
     parse: integerBetween(CONNECTIONS_MIN, CONNECTIONS_MAX),
   }),

@@ -39,8 +39,9 @@ export function clientAddress(
 
 /** The addresses that are bounded together: an IPv4 address alone, an IPv6 address with its /64. */
 export function addressBlock(address: string | null): string {
-  const read = parseIpAddress(address ?? '')
-  if (read === null || read.family === 4) return address ?? ''
+  const plain = address === null ? '' : plainAddress(address)
+  const read = parseIpAddress(plain)
+  if (read === null || read.family === 4) return plain
   return `${(read.value >> IPV6_BLOCK_BITS).toString(16)}/${IPV6_BLOCK_BITS}`
 }
 

@@ -38,21 +38,6 @@ async function open(port: number): Promise<Client> {
 }
 
 describe('connections', () => {
-  test('above the most there may be a new one ends at once, the others go on, and it is told once', async () => {
-    const api = await startApi({ connectionsMax: 3 })
-    const kept = await Promise.all([open(api.port), open(api.port), open(api.port)])
-    for (let i = 0; i < 3; i += 1) {
-      const excess = connect(api.port, '127.0.0.1')
-      excess.on('error', () => undefined)
-      await once(excess, 'close')
-    }
-    for (const client of kept) expect(await client.ask()).toMatch(/^HTTP\/1\.1 200 /)
-    expect(api.logged).toEqual([
-      ['Connections are refused: the connection limit is reached', { refused: 1, max: 3 }],
-    ])
-    await api.close()
-  })
-
   test('are kept while there are few, without any timer', async () => {
     const clock = createFakeClock()
     const api = await startApi({ connectionsMax: 10, clock })

@@ -9,8 +9,8 @@ import { connect, TLSSocket } from 'node:tls'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { ApiServer } from '../../../src/api/api-server.ts'
 import { CertificateFiles } from '../../../src/api/certificate-files.ts'
-import { clientErrorHandler } from '../../../src/api/client-errors.ts'
-import { ConnectionLimiter } from '../../../src/api/connection-limiter.ts'
+import { clientErrorHandler } from '../../../src/api/connections/client-errors.ts'
+import { ConnectionLimiter } from '../../../src/api/connections/connection-limiter.ts'
 import { StartupError } from '../../../src/domain/errors.ts'
 import type { Logger } from '../../../src/ports/runtime.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
@@ -125,19 +125,20 @@ test('one that does not fit its key is not taken, and is said once', async () =>
   await stop()
 })
 
+async function openTls(port: number): Promise<TLSSocket> {
+  const socket = connect({ port, host: '127.0.0.1', ca: first.cert })
+  socket.on('error', () => undefined)
+  await once(socket, 'secureConnect')
+  return socket
+}
+
 test('a crowded server closes idle connections, and none that waits for its answer', async () => {
   let waiting: ServerResponse | undefined
   const { port, stop } = await serve((_, response) => (waiting = response), 4)
-  const opened = async () => {
-    const socket = connect({ port, host: '127.0.0.1', ca: first.cert })
-    socket.on('error', () => undefined)
-    await new Promise((resolve) => socket.once('secureConnect', resolve))
-    return socket
-  }
-  const busy = await opened()
+  const busy = await openTls(port)
   busy.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   await until('the request is there', () => waiting !== undefined)
-  const idle = await Promise.all([opened(), opened(), opened()])
+  const idle = await Promise.all([openTls(port), openTls(port), openTls(port)])
   const ended = Promise.all(idle.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
   const answered = new Promise<string>((resolve) =>
     busy.once('data', (text: Buffer) => resolve(text.toString())),
@@ -197,10 +198,14 @@ test('connections before the handshake end with the grace', async () => {
 test('connections that never come to a handshake keep nobody out', async () => {
   const { stop, port } = await serve(undefined, 3)
   const silent = await Promise.all([openSilent(port), openSilent(port), openSilent(port)])
-  const ended = Promise.all(silent.map((socket) => once(socket, 'end')))
-  await expect(nameAt(port, first.cert)).rejects.toThrow(/ECONNRESET|disconnected/)
-  await clock.advance(6_000)
-  await ended
+  const ended = silent.map((socket) => once(socket, 'end'))
+  for (const end of ended) {
+    const held = await openTls(port)
+    await end
+    held.destroy()
+    await once(held, 'close')
+    silent.push(await openSilent(port))
+  }
   expect(await nameAt(port, first.cert)).toBe('first')
   for (const socket of silent) socket.destroy()
   await stop()

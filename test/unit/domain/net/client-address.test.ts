@@ -104,6 +104,7 @@ test('an IPv6 address is bounded with its /64, an IPv4 address alone', () => {
   expect(addressBlock('2001:db8::1')).toBe(addressBlock('2001:db8::ffff:1:2:3'))
   expect(addressBlock('2001:db8::1')).not.toBe(addressBlock('2001:db8:0:1::1'))
   expect(addressBlock('192.0.2.1')).not.toBe(addressBlock('192.0.2.2'))
+  expect(addressBlock('::ffff:192.0.2.1')).toBe('192.0.2.1')
   expect(addressBlock(null)).toBe('')
   expect(addressBlock('fe80::1%eth0')).toBe('fe80::1%eth0')
 })

@@ -1,21 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { createCountedLog } from '../domain/counted-log.ts'
-import { LinkedList } from '../domain/linked-list.ts'
-import type { Clock, Logger } from '../ports/runtime.ts'
+import { createCountedLog } from '../../domain/counted-log.ts'
+import { LinkedList } from '../../domain/linked-list.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import { type HeldConnection, HeldConnections } from './held-connections.ts'
 
 /** Above this share of the maximum, idle connections are closed to make room. */
 const CROWDED_SHARE = 0.8
 const CHECK_MS = 1_000
 /** Checks without a request before a connection is closed, while the server is crowded. */
 const IDLE_CHECKS_MAX = 5
-
-interface Connection {
-  unanswered: number
-  idleChecks: number
-  lastRequest: IncomingMessage | null
-  lastResponse: ServerResponse | null
-}
 
 export interface ConnectionLimits {
   readonly max: number
@@ -24,29 +18,38 @@ export interface ConnectionLimits {
 }
 
 /**
- * Bounds the connections of a server, so that one client that holds many does not keep the others out. Owns what is known
- * of each connection, from before its TLS handshake, and one timer while the server is crowded. Then every answer closes
- * its connection and idle ones are closed; above the maximum a new one is refused.
+ * Bounds the connections of a server, so that whoever holds many does not keep the others out. Owns what is known of each
+ * connection, from before its TLS handshake, and one timer while the server is crowded. Then every answer closes its
+ * connection, idle ones are closed after some seconds, and each new one closes the idlest of the address that has most of
+ * these. At the maximum it closes any other of the address that holds most; only one of that very address may find none,
+ * and is refused. Addresses are those of sockets: headers come too late.
  */
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits
-  /** By the socket that requests come by: with TLS, the encrypted one until the handshake is done. */
-  readonly #connections = new Map<Socket, Connection>()
+  readonly #held = new HeldConnections()
   /** Those before their TLS handshake, by their addresses: Node does not say which socket a decrypting one stands on. */
   readonly #encrypted = new Map<string, Socket>()
   readonly #unanswered = new LinkedList<ServerResponse>()
+  readonly #sayClosed: (connection: HeldConnection) => void
+  readonly #sayRefused: () => void
   #isChecking = false
 
   constructor(server: Server, limits: ConnectionLimits) {
+    const { max, clock, logger } = limits
     this.#limits = limits
-    server.maxConnections = limits.max
+    const nowMs = (): number => clock.monotonicMs()
+    this.#sayClosed = createCountedLog(nowMs, (closed, { holder: { block: address } }) =>
+      logger.warn('Connections are closed to make room', { closed, max, address }),
+    )
+    this.#sayRefused = createCountedLog(nowMs, (refused) =>
+      logger.warn('Connections are refused: the connection limit is reached', { refused, max }),
+    )
     const isTls = 'setSecureContext' in server
     server.on('connection', (socket: Socket) => {
       this.#onConnection(socket)
       if (isTls) this.#awaitHandshake(socket)
     })
     server.on('secureConnection', (socket: Socket) => this.#onHandshake(socket))
-    server.on('drop', refusalLogger(limits))
   }
 
   get unanswered(): Iterable<ServerResponse> {
@@ -56,22 +59,18 @@ export class ConnectionLimiter {
   /** Registers a request before it is answered. */
   add(request: IncomingMessage, response: ServerResponse): void {
     const link = this.#unanswered.append(response)
-    const connection = this.#connections.get(request.socket)
-    if (connection !== undefined) {
-      connection.unanswered += 1
-      connection.lastRequest = request
-      connection.lastResponse = response
-    }
+    const connection = this.#held.of(request.socket)
+    if (connection !== undefined) this.#held.begin(connection, request, response)
     response.once('close', () => {
       this.#unanswered.remove(link)
-      if (connection !== undefined) connection.unanswered -= 1
+      if (connection !== undefined) this.#held.end(connection)
     })
     if (this.#isCrowded()) response.setHeader('Connection', 'close')
   }
 
   /** Closes all connections, those before their TLS handshake as well, which the server itself does not know. */
   closeAll(): void {
-    for (const socket of this.#connections.keys()) socket.destroy()
+    for (const { socket } of this.#held) socket.destroy()
   }
 
   /**
@@ -79,7 +78,7 @@ export class ConnectionLimiter {
    * failed: nobody could read them.
    */
   isBetweenAnswers(socket: Socket): boolean {
-    const connection = this.#connections.get(socket)
+    const connection = this.#held.of(socket)
     if (connection === undefined) return false
     const { lastRequest, lastResponse } = connection
     if (lastRequest === null || lastResponse === null || !lastResponse.headersSent) return true
@@ -87,12 +86,12 @@ export class ConnectionLimiter {
   }
 
   #isCrowded(): boolean {
-    return this.#connections.size > this.#limits.max * CROWDED_SHARE
+    return this.#held.size > this.#limits.max * CROWDED_SHARE
   }
 
-  #add(socket: Socket): void {
-    this.#connections.set(socket, { unanswered: 0, idleChecks: 0, lastRequest: null, lastResponse: null })
-    socket.once('close', () => this.#connections.delete(socket))
+  #add(socket: Socket): HeldConnection {
+    socket.once('close', () => this.#held.remove(socket))
+    return this.#held.add(socket)
   }
 
   #awaitHandshake(socket: Socket): void {
@@ -107,15 +106,29 @@ export class ConnectionLimiter {
     const addresses = addressesOf(socket)
     const encrypted = this.#encrypted.get(addresses)
     this.#encrypted.delete(addresses)
-    if (encrypted !== undefined) this.#connections.delete(encrypted)
+    if (encrypted !== undefined) this.#held.remove(encrypted)
     this.#add(socket)
   }
 
   #onConnection(socket: Socket): void {
-    this.#add(socket)
+    const wasCrowded = this.#isCrowded()
+    const newcomer = this.#add(socket)
+    if (wasCrowded) this.#makeRoomFor(newcomer)
     if (this.#isChecking || !this.#isCrowded()) return
-    for (const connection of this.#connections.values()) connection.idleChecks = 0
+    for (const connection of this.#held) connection.checks = 0
     this.#scheduleCheck()
+  }
+
+  #makeRoomFor(newcomer: HeldConnection): void {
+    const isFull = this.#held.size > this.#limits.max
+    const idle = this.#held.idleToClose(newcomer, { mayBeFresh: isFull })
+    const closed = idle ?? (isFull ? (this.#held.busyToClose(newcomer) ?? newcomer) : null)
+    if (closed === null) return
+    if (closed === newcomer) this.#sayRefused()
+    else this.#sayClosed(closed)
+    // Its place is free at once, whenever its `close` comes.
+    this.#held.remove(closed.socket)
+    closed.socket.destroy()
   }
 
   #scheduleCheck(): void {
@@ -124,9 +137,9 @@ export class ConnectionLimiter {
   }
 
   #closeIdle(): void {
-    for (const [socket, connection] of this.#connections) {
-      connection.idleChecks = connection.unanswered === 0 ? connection.idleChecks + 1 : 0
-      if (connection.idleChecks > IDLE_CHECKS_MAX) socket.destroy()
+    for (const connection of this.#held) {
+      connection.checks += 1
+      if (connection.unanswered === 0 && connection.checks > IDLE_CHECKS_MAX) connection.socket.destroy()
     }
     this.#isChecking = false
     if (this.#isCrowded()) this.#scheduleCheck()
@@ -136,11 +149,4 @@ export class ConnectionLimiter {
 /** Unique among open connections. */
 function addressesOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
-}
-
-function refusalLogger({ max, clock, logger }: ConnectionLimits): () => void {
-  return createCountedLog(
-    () => clock.monotonicMs(),
-    (refused) => logger.warn('Connections are refused: the connection limit is reached', { refused, max }),
-  )
 }

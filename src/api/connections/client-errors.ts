@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Clock } from '../ports/runtime.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import type { ConnectionLimiter } from './connection-limiter.ts'
 
 /** How long the client may take to read the answer and close. */
