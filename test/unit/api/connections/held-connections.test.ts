@@ -64,6 +64,7 @@ describe('of idle connections', () => {
 describe('of busy connections', () => {
   test.each([
     ['as many as the address of the newcomer, with it', ['a', 'a', 'b', 'b'], 0],
+    ['as many, though that of the newcomer was there first', ['b', 'a', 'a', 'b'], 1],
     ['one each, as all have', ['a', 'c', 'd', 'b'], 0],
     ['most, though another is older', ['c', 'a', 'a', 'b'], 1],
     ['less than the address of the newcomer', ['a', 'b', 'b', 'b'], null],
