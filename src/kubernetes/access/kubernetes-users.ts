@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
 import { LruCache } from '../../domain/lru-cache.ts'
+import { addressBlock } from '../../domain/net/client-address.ts'
 import { FairTurns, NoTurnError } from '../../domain/shares/fair-turns.ts'
 import type { Permissions } from '../../domain/access/permission.ts'
 import { userPrincipal } from '../../domain/access/user-principal.ts'
@@ -135,7 +136,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     // Also while the API server's answer is still remembered.
     if (jwt !== null && !isInTime(jwt, this.#options.clock.wallMs())) return { kind: 'unknown' }
     try {
-      const known = await this.#identify(token, jwt, visit.address ?? '')
+      const known = await this.#identify(token, jwt, addressBlock(visit.address))
       if ('kind' in known) return known
       return known.user === null ? { kind: 'unknown' } : await this.#inTeam(known.user, visit.team)
     } catch (error) {

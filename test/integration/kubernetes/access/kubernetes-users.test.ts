@@ -268,6 +268,17 @@ describe('a flood', () => {
     expect(await users.admit(jwt({ sub: 'new' }), elsewhere)).toEqual({ kind: 'unknown' })
   })
 
+  test('from all addresses of a client with IPv6 counts as one', async () => {
+    const users = openUsers()
+    const found = []
+    for (const [i, token] of tokensOf(100).entries()) {
+      found.push((await users.admit(token, { ...VISIT, address: `2001:db8::${i.toString(16)}` })).kind)
+    }
+    expect(found.filter((kind) => kind === 'unknown')).toHaveLength(REFUSALS.burst)
+    const elsewhere = { ...VISIT, address: '2001:db8:0:1::1' }
+    expect(await users.admit(jwt({ sub: 'new' }), elsewhere)).toEqual({ kind: 'unknown' })
+  })
+
   test('of random teams from a user asks the API server little', async () => {
     server.reviews.users.set(jwt(), ANN)
     const users = openUsers()
