@@ -138,7 +138,8 @@ test('a provider is asked about so many logins at once, and one address leaves r
   const other = comeBackFrom('192.0.2.2')
   await asked.promise
   going.resolve()
-  expect((await Promise.all(greedy)).toSorted()).toEqual([...Array.from({ length: 24 }, () => 303), 503])
+  const ends = await Promise.all(greedy)
+  expect([303, 503].map((status) => ends.filter((end) => end === status).length)).toEqual([24, 1])
   expect(await other).toBe(303)
   expect(await comeBackFrom('192.0.2.1')).toBe(303)
   await api.close()

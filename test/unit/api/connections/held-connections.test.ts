@@ -85,7 +85,7 @@ describe('of busy connections', () => {
 
 test('the place of a connection that is closed is free at once, however many come in one turn', () => {
   const server = new EventEmitter() as Server
-  new ConnectionLimiter(server, { max: 2, clock: createFakeClock(), logger: quietLogger })
+  const limiter = new ConnectionLimiter(server, { max: 2, clock: createFakeClock(), logger: quietLogger })
   const closed: string[] = []
   for (const name of ['1', '2', '3', '4', '5']) {
     const socket = new EventEmitter() as Socket
@@ -93,4 +93,6 @@ test('the place of a connection that is closed is free at once, however many com
     server.emit('connection', socket)
   }
   expect(closed).toEqual(['1', '2', '3'])
+  limiter.closeAll()
+  expect(closed).toEqual(['1', '2', '3', '4', '5'])
 })
