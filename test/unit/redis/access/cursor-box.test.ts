@@ -21,6 +21,6 @@ test('a cursor is no login, and a login no cursor', async () => {
   const cursorKey = randomBytes(32).toString('base64')
   const box = await openCursorBox({ hgetall: async () => ({ cursorKey }), hsetnx: async () => 0 })
   expect(box.logins.open(box.logins.seal('text'))).toBe('text')
-  expect(() => box.logins.open(box.seal('text'))).toThrow()
-  expect(() => box.open(box.logins.seal('text'))).toThrow()
+  expect(() => box.logins.open(box.seal('text'))).toThrow('unable to authenticate')
+  expect(() => box.open(box.logins.seal('text'))).toThrow('unable to authenticate')
 })
