@@ -27,23 +27,12 @@ const JOBS = { good: 150, bad: 60 }
 const ROUND_MS_MAX = 20_000
 
 const OF_ALL = 'is given the jobs of all teams at once, and calls what is planted for each of them'
-const OF_ENDS = 'is called where ends are made and written, of which test/simulation has a story'
 /** Functions in which none is planted, by the reason. */
 const EXCUSED: Readonly<Record<string, string>> = {
   'redis/execute/claim/claim-reply.ts readClaim': OF_ALL,
   'redis/execute/finish/batch-job.ts jobRows': OF_ALL,
   'redis/execute/finish/batch-job.ts orderByClaim': OF_ALL,
   'redis/execute/finish/batch-job.ts queuesOf': OF_ALL,
-  'domain/alerts/alert-rules.ts queueAlerts': OF_ENDS,
-  'domain/jobs/callback.ts callbackFor': OF_ENDS,
-  'domain/jobs/retry-policy.ts endAttempt': OF_ENDS,
-  'executor/calls/call-judgement.ts judgeCall': OF_ENDS,
-  'executor/calls/call-record.ts recordCall': OF_ENDS,
-  'executor/calls/own-settings.ts secretPartOf': OF_ENDS,
-  'redis/execute/finish/work-end.ts toBatchJob': OF_ENDS,
-  'redis/layout/finished-record.ts encodeFinished': OF_ENDS,
-  'redis/layout/job-record.ts encodeAttempts': OF_ENDS,
-  'redis/layout/statistics-log.ts encodeBuckets': OF_ENDS,
 }
 
 let redis: TestRedis
