@@ -89,6 +89,8 @@ export interface StepFaults {
   readonly resent: Set<StepName>
   /** The next step of this name raises an error at this call. */
   readonly torn: Map<StepName, number>
+  /** The error that a torn step raised; null = none was torn yet. Whoever sent it may have kept it to themselves. */
+  tear: string | null
   /** May act on Redis between what the caller read and its step. */
   before: (step: SentStep) => void | Promise<void>
   after: (step: SentStep) => void
@@ -99,6 +101,7 @@ export function createStepFaults(): StepFaults {
     lost: new Set(),
     resent: new Set(),
     torn: new Map(),
+    tear: null,
     before: () => undefined,
     after: () => undefined,
   }
@@ -117,10 +120,10 @@ export function wrapRunner(
     const tearAt = faults.torn.get(step.name) ?? 0
     faults.torn.delete(step.name)
     await faults.before(step)
-    step.reply = await inner.run({
-      name: step.name,
-      keys: step.keys,
-      args: [...step.args, clock.wallMs, tearAt],
+    const sent = inner.run({ name: step.name, keys: step.keys, args: [...step.args, clock.wallMs, tearAt] })
+    step.reply = await sent.catch((error: unknown) => {
+      if (String(error).includes('TORN')) faults.tear = String(error)
+      throw error
     })
     faults.after(step)
     return step.reply
