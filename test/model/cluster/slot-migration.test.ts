@@ -104,8 +104,10 @@ describe('a step sent while its slot moves to another node', () => {
     const world = await open()
     const act = await scene({ world, client: cluster, intake: world.newIntake(), accepted: [] })
     const refusals: string[] = []
+    // Whoever sends the step may keep an error to themselves.
+    const faults: unknown[] = []
     world.faults.before = async (step) => {
-      if (step.name !== name || refusals.length > 0) return
+      if (step.name !== name || refusals.length > 0 || faults.length > 0) return
       const move = await beginMove(step.keys[0] ?? '')
       try {
         await move.some(isMoved)
@@ -113,11 +115,15 @@ describe('a step sent while its slot moves to another node', () => {
         refusals.push(await refusalOf(move.from, sent, 'plainly'))
         refusals.push(await refusalOf(move.to, sent, 'plainly'))
         refusals.push(await refusalOf(move.to, sent, 'asking'))
+      } catch (error) {
+        faults.push(error)
+        throw error
       } finally {
         await (isMoved === EVERY ? move.finish() : move.cancel())
       }
     }
-    await act()
+    await act().catch((error: unknown) => faults.push(error))
+    if (faults.length > 0) throw faults[0]
     assert.ok(refusals.length > 0, 'the step was never sent')
     await assertClean(world)
     return refusals
