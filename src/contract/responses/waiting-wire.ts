@@ -10,7 +10,7 @@ export function toWireWaiting({ reason, facts, estimatedStartMs }: Waiting): Wir
     reason,
     jobs_before: before?.jobs ?? null,
     is_exact: before?.isExact ?? false,
-    in_flight: full?.inFlight ?? null,
+    in_flight: full?.taken ?? null,
     limit: full?.limit ?? null,
     window: isHeld ? (hold?.window ?? null) : null,
     until: timestampOrNull(reason === 'not_due' ? dueMs : isHeld ? (hold?.untilMs ?? null) : null),

@@ -61,7 +61,8 @@ export interface QueueReading {
   readonly isActive: boolean
   /** null = unlimited. */
   readonly maxParallelism: number | null
-  readonly inFlight: number
+  /** By calls in flight, and by suspects that wait: they keep theirs. */
+  readonly slotsTaken: number
   readonly ready: number
   /** For how long the oldest ready job has been due; null = none is ready. */
   readonly oldestReadyMs: number | null
@@ -88,10 +89,10 @@ export function judgeQueue(limit: QueueLimit, queue: QueueReading): LimitFinding
 }
 
 /** Between two calls a slot is free for a moment, so a free slot alone does not mean that the trouble is over. */
-function judgeWaiting({ isActive, maxParallelism, inFlight, oldestReadyMs }: QueueReading): LimitFinding {
+function judgeWaiting({ isActive, maxParallelism, slotsTaken, oldestReadyMs }: QueueReading): LimitFinding {
   if (!isActive || maxParallelism === null || oldestReadyMs === null) return CLEAR
   if (oldestReadyMs < SATURATED_CLEAR_MS) return CLEAR
-  return inFlight >= maxParallelism && oldestReadyMs > SATURATED_RAISE_MS ? OVER : BETWEEN
+  return slotsTaken >= maxParallelism && oldestReadyMs > SATURATED_RAISE_MS ? OVER : BETWEEN
 }
 
 function judgeValue(

@@ -10,9 +10,9 @@ export const WAIT_REASONS = [
 ] as const
 export type WaitReason = (typeof WAIT_REASONS)[number]
 
-/** Calls in flight, and the most there may be; null = any number. */
+/** Slots that others have, of which waiting suspects keep theirs, and the most there may be; null = any number. */
 export interface Occupancy {
-  readonly inFlight: number
+  readonly taken: number
   readonly limit: number | null
 }
 
@@ -55,8 +55,8 @@ function reasonOf({ nowMs, dueMs, isActive, hold, executors, team, queue }: Wait
   return isFull(queue) ? 'queue_at_limit' : 'behind'
 }
 
-function isFull({ inFlight, limit }: Occupancy): boolean {
-  return limit !== null && inFlight >= limit
+function isFull({ taken, limit }: Occupancy): boolean {
+  return limit !== null && taken >= limit
 }
 
 /** Nobody knows when somebody resumes a queue or starts an executor. */

@@ -11,6 +11,7 @@ import {
   callbackQueueOf,
   isCallbackQueue,
   isSuspectWaiting,
+  suspectDueMs,
   splitNameField,
   shardPrefix,
   type QueueKeys,
@@ -134,12 +135,12 @@ function countSettings(facts: ShardFacts, hash: string): void {
   facts.counted.settings.set(hash, (facts.counted.settings.get(hash) ?? 0) + 1)
 }
 
-/** Checks every job that has not ended; answers their ids. */
-async function inspectRecords(queue: InspectedQueue, key: string): Promise<Set<string>> {
-  const pending = new Set<string>()
+/** Checks every job that has not ended; answers their ids, and since when each is due, null = not to be read. */
+async function inspectRecords(queue: InspectedQueue, key: string): Promise<Map<string, number | null>> {
+  const pending = new Map<string, number | null>()
   await forEachField(queue.shard.engine, key, (id, text) => {
-    pending.add(id)
     const record = readRecord(queue, key, id, text)
+    pending.set(id, record?.dueMs ?? null)
     if (record === null) return
     const places = placesOf(queue, id, record.dueMs)
     if (places.length !== 1) {
@@ -205,7 +206,7 @@ function noteChain(queue: InspectedQueue, key: string, jobId: string, isLarge: b
 }
 
 /** Checks the semaphore: each slot has a job and one holder, and each held job has a slot. */
-function inspectSlots(queue: InspectedQueue, pending: ReadonlySet<string>): void {
+function inspectSlots(queue: InspectedQueue, pending: ReadonlyMap<string, number | null>): void {
   const { shard, facts, keys } = queue
   const held = facts.held.get(queue.id) ?? new Map<string, readonly string[]>()
   for (const [id, score] of queue.inFlight) {
@@ -214,6 +215,9 @@ function inspectSlots(queue: InspectedQueue, pending: ReadonlySet<string>): void
       if (!facts.suspects.has(`${queue.id}|${id}`)) shard.find(shard.keys.suspects, `lacks the suspect ${id}`)
       if (holders.length > 0) shard.find(keys.inFlight, `has the suspect ${id}, which an executor holds`)
       if (!pending.has(id)) shard.find(keys.inFlight, `has the suspect ${id}, which has no record`)
+      const [noted, due] = [suspectDueMs(score), pending.get(id) ?? null]
+      if (noted !== null && due !== null && noted !== due)
+        shard.find(keys.inFlight, `has the suspect ${id} as due at ${noted}, its record says ${due}`)
       continue
     }
     if (holders.length !== 1) shard.find(keys.inFlight, `has job ${id}, held by ${holders.length} executors`)

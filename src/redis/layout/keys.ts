@@ -41,6 +41,8 @@ const CALLBACK_QUEUES_FROM = 2 ** 40
 
 /** Queue numbers in one set of pushed queues; lib/pushed.lua says why. */
 const PUSHED_BUCKET = 512
+/** The score of a suspect in `a:`, to which its due time is added; see lib/suspects.lua. */
+const SUSPECT_WAITS = 9e15
 
 /**
  * The keys of a shard, by the name that code and Lua steps use; the value is the word in Redis. docs/architecture.md
@@ -271,7 +273,13 @@ export function isCallbackQueue(localId: string): boolean {
 
 /** Whether a job with this score in `a:` is a suspect that waits; see lib/suspects.lua. */
 export function isSuspectWaiting(score: string | number): boolean {
-  return Number(score) >= 9e15
+  return Number(score) >= SUSPECT_WAITS
+}
+
+/** Since when a waiting suspect is due, by its score; null where an earlier version has noted nothing. */
+export function suspectDueMs(score: string | number): number | null {
+  const dueMs = Number(score) - SUSPECT_WAITS
+  return dueMs === 0 ? null : dueMs
 }
 
 /** A queue's public id: its local id and its shard in one number. */

@@ -1,12 +1,13 @@
 #!lua flags=no-writes
 -- look_queues: reads what the limits of queues are judged by, and what stands of their warnings. Dead letters are counted
 -- for each retention, as a queue's chains most often have the same.
--- Answer {now, {name or '' (no such queue), settings hash, active, limit or '', in flight, ready, oldest due or '',
+-- Answer {now, {name or '' (no such queue), settings hash, active, limit or '', slots taken, ready, oldest due or '',
 --       expiring, the standing warning of each reason or ''…, dead letters added of each retention…} of each queue,
 --       {settings hash, settings json…}}
 local call = redis.call
 --#include lib/record
---#include queues/oldest_due
+--#include lib/suspects
+--#include queues/queue_counts
 
 local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -20,10 +21,9 @@ for i, queue in ipairs(queues) do
   local live = call('HMGET', queue.meta, QUEUE.name, QUEUE.settingsHash, QUEUE.active, QUEUE.maxParallel,
     QUEUE.cancelledReady)
   local hash = live[2] or ''
-  local listed = call('LLEN', queue.ready)
+  local counts = queue_counts(queue, live[5])
   local row = {
-    live[1] or '', hash, live[3] or '', live[4] or '', call('ZCARD', queue.inFlight),
-    math.max(0, listed - (tonumber(live[5] or '') or 0)), listed > 0 and oldest_due(queue) or '',
+    live[1] or '', hash, live[3] or '', live[4] or '', counts.slots, counts.ready_count, oldest_ready(queue, counts),
     call('ZCOUNT', queue.deadLetters, '-inf', text(now + tonumber(ARGV.expiringMs))),
   }
   local fields = {}

@@ -35,7 +35,7 @@ const READ_BATCH_MAX = 100
 /** What the step answers for a queue, in order. */
 type Row = [
   ...[field: string, settingsHash: string, active: string, limit: string],
-  ...[inFlight: number, ready: number, oldestDue: string, expiring: number],
+  ...[slotsTaken: number, ready: number, oldestDue: string, expiring: number],
   ...[saturated: string, growing: string, expiringStands: string, ...added: number[]],
 ]
 
@@ -114,14 +114,14 @@ function changesOf(localId: string, row: Row, around: Around): WarningChange[] {
 }
 
 function readingOf(row: Row, { nowMs, settings }: Around): QueueReading {
-  const [, , active, limit, inFlight, ready, oldestDue, expiring, , , , ...added] = row
+  const [, , active, limit, slotsTaken, ready, oldestDue, expiring, , , , ...added] = row
   const nth = settings === null ? -1 : DLQ_RETENTION_DAYS.indexOf(settings.dlqRetentionDays)
   return {
     alertsEnabled: settings?.alertsEnabled ?? false,
     isActive: active === '1',
     // As everywhere, a damaged limit counts as 1.
     maxParallelism: limit === '' ? null : Number(limit) || 1,
-    inFlight,
+    slotsTaken,
     ready,
     oldestReadyMs: oldestDue === '' ? null : Math.max(0, nowMs - Number(oldestDue)),
     addedDeadLetters: added[nth] ?? 0,

@@ -1,9 +1,9 @@
 #!lua flags=no-writes
 -- read_live: says what teams hold in a shard and what of it has changed, for the pages of theirs that are open. Nothing in
 -- here grows with what a team has: the queues of the ring and the entries of the audit log are cut off.
--- Answer {for each team {pending, in flight, what else of its usage moves, queues, crons, {fields and values of its alert
---       counts…}, {id, entry of each new one about settings in the audit log, newest first…}, {queues of the ring…}, a text
---       that changes with every other entry}…}
+-- Answer {suspects that wait in the shard, for each team {pending, slots taken, what else of its usage moves, queues, crons,
+--       {fields and values of its alert counts…}, {id, entry of each new one about settings in the audit log, newest first…},
+--       {queues of the ring…}, a text that changes with every other entry}…}
 local call = redis.call
 
 -- The newest entry alone says where the log ends.
@@ -26,12 +26,12 @@ local function deeds(row)
 end
 
 local teams = ROWS.teams
-local answer = {}
-for i, row in ipairs(teams) do
+local answer = { call('ZCARD', KEYS.suspects) }
+for _, row in ipairs(teams) do
   local team = row.team
   local usage = call('HMGET', KEYS.teamUsage, team .. ':j', team .. ':f', team .. ':b', team .. ':m', team .. ':h')
   for at = 1, 5 do usage[at] = usage[at] or '' end
-  answer[i] = {
+  answer[#answer + 1] = {
     usage[1], usage[2], table.concat(usage, ' '), call('ZCARD', row.teamQueues), call('ZCARD', row.teamCrons),
     call('HGETALL', row.alertCounts), new_entries(row),
     call('ZRANGE', KEYS.ring, row.from, row.to, 'BYSCORE', 'LIMIT', 0, ARGV.queuesMax), deeds(row),

@@ -6,10 +6,11 @@ import { step } from '../client/step.ts'
 import { ALERT_COUNTS } from '../layout/fields.ts'
 import { isCallbackQueue, splitNameField, type ShardKeys } from '../layout/keys.ts'
 import { bandRange } from '../layout/ring-bands.ts'
-import { SAMPLE_QUEUES } from '../statistics/sampler.ts'
+import { suspectQueues } from '../queues/occupied-queues.ts'
+import { SAMPLE_QUEUES, type SampledRow } from '../statistics/sampler.ts'
 
 export const READ_LIVE = step('read_live', import.meta.url, {
-  keys: ['ring', 'teamUsage'],
+  keys: ['ring', 'suspects', 'teamUsage'],
   args: ['entriesMax', 'queuesMax'],
   rows: {
     teams: {
@@ -23,6 +24,8 @@ export const READ_LIVE = step('read_live', import.meta.url, {
 export const NEW_ENTRIES_MAX = 10
 /** Queues of a team in a shard, those that are next, among which the oldest ready job is looked for. */
 const QUEUES_MAX = 50
+/** Queues with suspects that a look asks for their team: while there are more, some of them count as in flight. */
+const SUSPECT_QUEUES_MAX = 1_000
 /** Queues that one step samples: 250 take 2 ms, ten times as many held up all other steps for 30. */
 const SAMPLED_MAX = 250
 /** Of an audit log without entries. */
@@ -40,7 +43,7 @@ export interface ShardLook {
 }
 
 type Row = [
-  ...[pending: string, inFlight: string, usage: string, queues: number, crons: number],
+  ...[pending: string, slots: string, usage: string, queues: number, crons: number],
   ...[alerts: string[], entries: string[], ring: string[], deeds: string],
 ]
 
@@ -53,7 +56,7 @@ export async function lookAtShard(
   const bands = await Promise.all(
     asked.map(async ({ team }) => bandRange(await engine.teamNumbers.of(keys, team))),
   )
-  const rows = (await engine.runner.run(
+  const [suspects, ...rows] = (await engine.runner.run(
     READ_LIVE.with({
       ...{ keys, entriesMax: NEW_ENTRIES_MAX, queuesMax: QUEUES_MAX },
       teams: asked.map(({ team, seen }, at) => ({
@@ -64,18 +67,21 @@ export async function lookAtShard(
         ...{ teamQueues: keys.teamQueues(team), teamCrons: keys.teamCrons(team) },
       })),
     }),
-  )) as Row[]
-  const runnable = rows.map((row, at) => ({ team: asked[at]?.team ?? '', ring: row[7] }))
-  const ages = await oldestReady(engine, keys, runnable)
-  return rows.map((row, at) => shardLookOf(row, asked[at]?.seen ?? '', ages[at] ?? null))
+  )) as [suspects: number, ...rows: Row[]]
+  const listed = rows.flatMap((row) => row[7].filter((localId) => !isCallbackQueue(localId)))
+  if (suspects > 0)
+    listed.push(...[...(await suspectQueues(engine, keys)).keys()].slice(0, SUSPECT_QUEUES_MAX))
+  const waits = await waitsOf(engine, keys, [...new Set(listed)])
+  return rows.map((row, at) => shardLookOf(row, asked[at]?.seen ?? '', waits.get(asked[at]?.team ?? '')))
 }
 
-function shardLookOf(row: Row, seen: string, oldestReadyMs: number | null): ShardLook {
-  const [pending, inFlight, usage, queues, crons, alerts, entries, , deeds] = row
+function shardLookOf(row: Row, seen: string, { suspects, oldestReadyMs }: Wait = NO_WAIT): ShardLook {
+  const [pending, slots, usage, queues, crons, alerts, entries, , deeds] = row
   const audited = auditedIn(entries)
   return {
     pending: Number(pending),
-    inFlight: Number(inFlight),
+    // A suspect that waits keeps its slot, and is not in flight.
+    inFlight: Number(slots) - suspects,
     unreadAlerts: unreadIn(alerts),
     oldestReadyMs,
     marks: {
@@ -113,28 +119,37 @@ function auditedIn(entries: readonly string[]): ShardLook['audited'] {
   return kinds
 }
 
-/** In the order given. Asks nothing where no job is ready. */
-async function oldestReady(
+/** What waits of a team in the queues looked at. */
+interface Wait {
+  readonly suspects: number
+  readonly oldestReadyMs: number | null
+}
+const NO_WAIT: Wait = { suspects: 0, oldestReadyMs: null }
+
+/** By team. Asks nothing where no job is ready. */
+async function waitsOf(
   engine: Engine,
   keys: ShardKeys,
-  runnable: ReadonlyArray<{ readonly team: string; readonly ring: readonly string[] }>,
-): Promise<ReadonlyArray<number | null>> {
-  const listed = runnable.flatMap(({ team, ring }, at) =>
-    ring.filter((localId) => !isCallbackQueue(localId)).map((localId) => ({ at, team, localId })),
-  )
-  const ages: Array<number | null> = runnable.map(() => null)
-  if (listed.length === 0) return ages
-  for (let begin = 0; begin < listed.length; begin += SAMPLED_MAX) {
-    const page = listed.slice(begin, begin + SAMPLED_MAX)
+  localIds: readonly string[],
+): Promise<ReadonlyMap<string, Wait>> {
+  const waits = new Map<string, Wait>()
+  for (let begin = 0; begin < localIds.length; begin += SAMPLED_MAX) {
+    const page = localIds.slice(begin, begin + SAMPLED_MAX)
     const [now, samples] = (await engine.runner.run(
-      SAMPLE_QUEUES.with({ keys, queues: page.map(({ localId }) => ({ localId })) }),
-    )) as [now: string, samples: Array<[name: string, active: string, ready: number, oldestDue: string]>]
-    samples.forEach(([name, active, ready, due], i) => {
-      const { at, team } = page[i] ?? { at: 0, team: '' }
-      // Teams may share a band.
-      if (splitNameField(name).team !== team || active !== '1' || ready === 0 || due === '') return
-      ages[at] = Math.max(ages[at] ?? 0, Number(now) - Number(due))
+      SAMPLE_QUEUES.with({ keys, queues: page.map((localId) => ({ localId })) }),
+    )) as [now: string, samples: SampledRow[]]
+    samples.forEach(([name, active, , suspects, due], at) => {
+      if (name === '') return
+      const { team } = splitNameField(name)
+      const before = waits.get(team) ?? NO_WAIT
+      // A callback is nothing that its team waits for.
+      const isShown = active === '1' && due !== '' && !isCallbackQueue(page[at] ?? '')
+      const ageMs = isShown ? Number(now) - Number(due) : null
+      waits.set(team, {
+        suspects: before.suspects + suspects,
+        oldestReadyMs: ageMs === null ? before.oldestReadyMs : Math.max(before.oldestReadyMs ?? 0, ageMs),
+      })
     })
   }
-  return ages
+  return waits
 }

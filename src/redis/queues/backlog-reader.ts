@@ -6,16 +6,18 @@ import { HeldQueues } from '../execute/claim/held-queues.ts'
 import { nameOfExecutor } from '../layout/executor-id.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { lookAtShard } from '../quotas/usage-reader.ts'
+import { suspectQueues } from './occupied-queues.ts'
 import { sampleRing, type RingSample } from './ring-samples.ts'
 
 export const READ_BACKLOG = step('read_backlog', import.meta.url, {
-  keys: ['ring', 'nearSet', 'minutes', 'cronsDue', 'notices', 'bulksDue', 'suspects'],
+  keys: ['ring', 'nearSet', 'minutes', 'cronsDue', 'notices', 'bulksDue'],
   args: ['horizonMs'],
   rows: {
     buckets: { keys: ['entries'], args: ['minute'] },
     executors: { keys: ['heldJobs'] },
     samples: { args: ['named', 'inRing'] },
     queues: { queueKeys: ['meta', 'ready', 'records', 'inFlight'] },
+    suspectQueues: { queueKeys: ['meta', 'ready', 'records', 'inFlight'] },
   },
 })
 
@@ -23,6 +25,8 @@ export const READ_BACKLOG = step('read_backlog', import.meta.url, {
 const COUNTED_MINUTES_MAX = 4
 /** Executors of a shard that one reading counts; more would be missing in `held` and `inFlight`. */
 const COUNTED_EXECUTORS_MAX = 1_000
+/** Queues with suspects of a shard that one reading counts, which stand for the others. */
+const SUSPECT_QUEUES_MAX = 250
 /** Teams whose quota of calls one reading considers; the others count as if they had none. */
 const BOUNDED_TEAMS_MAX = 250
 
@@ -32,13 +36,12 @@ interface TeamBacklog {
   readonly ready: number
   readonly startable: number
   readonly oldestReadyMs: number | null
+  /** Their slots are counted in the usage of the team already, so that no quota of calls keeps them back. */
+  readonly areSuspects: boolean
 }
 
 interface ShardBacklog extends Omit<Backlog, 'held' | 'usable' | 'ready' | 'oldestReadyMs'> {
-  readonly suspects: number
   readonly teams: readonly TeamBacklog[]
-  /** The factor from the queues that the samples stand for to all queues of the ring. */
-  readonly factor: number
   /** Executor id and its calls. */
   readonly held: ReadonlyArray<readonly [executor: string, calls: number]>
 }
@@ -64,9 +67,9 @@ export function createBacklogReader(engine: Engine, windows: WindowSource = NO_W
         startable.reduce((total, shard) => total + of(shard), 0)
       const inFlight = sum((shard) => shard.inFlight)
       return {
-        ready: sum((shard) => extrapolate(shard, ({ ready }) => ready)),
+        ready: sum((shard) => total(shard, ({ ready }) => ready)),
         inFlight,
-        usable: inFlight + sum((shard) => extrapolate(shard, ({ startable }) => startable)),
+        usable: inFlight + sum((shard) => total(shard, ({ startable }) => startable)),
         dueSoon: sum((shard) => shard.dueSoon),
         nextDueInMs: extreme(
           Math.min,
@@ -94,7 +97,9 @@ async function headroomsOf(
   shards: readonly ShardBacklog[],
   callQuotaOf: (team: string) => number | null,
 ): Promise<ReadonlyMap<string, Headroom>> {
-  const waiting = shards.flatMap(({ teams }) => teams.filter(({ team, ready }) => team !== '' && ready > 0))
+  const waiting = shards.flatMap(({ teams }) =>
+    teams.filter(({ team, ready, areSuspects }) => !areSuspects && team !== '' && ready > 0),
+  )
   const quotas = new Map<string, number>()
   for (const team of new Set(waiting.map((one) => one.team))) {
     const quota = callQuotaOf(team)
@@ -115,13 +120,13 @@ async function headroomsOf(
 
 /** Jobs over a quota of calls do not wait for executors: more executors would start none of them. */
 function withinHeadroom(one: TeamBacklog, headroom: Headroom | undefined): TeamBacklog {
-  if (headroom === undefined || headroom.startable <= headroom.calls) return one
+  if (one.areSuspects || headroom === undefined || headroom.startable <= headroom.calls) return one
   if (headroom.calls === 0) return { ...one, ready: 0, startable: 0, oldestReadyMs: null }
   return { ...one, startable: (one.startable * headroom.calls) / headroom.startable }
 }
 
-function extrapolate({ teams, suspects, factor }: ShardBacklog, of: (one: TeamBacklog) => number): number {
-  return Math.round(teams.reduce((sum, one) => sum + of(one), suspects) * factor)
+function total({ teams }: ShardBacklog, of: (one: TeamBacklog) => number): number {
+  return Math.round(teams.reduce((sum, one) => sum + of(one), 0))
 }
 
 async function readShard(
@@ -129,8 +134,9 @@ async function readShard(
   { keys, held }: { readonly keys: ShardKeys; readonly held: HeldQueues },
   { horizonMs, reading }: { readonly horizonMs: number; readonly reading: number },
 ): Promise<ShardBacklog> {
-  const [sampled, [minutes, executors]] = await Promise.all([
+  const [sampled, found, [minutes, executors]] = await Promise.all([
     sampleRing(engine, keys, reading),
+    suspectQueues(engine, keys),
     engine.runner.read((redis) =>
       Promise.all([
         redis.zrange(keys.minutes, '0', String(COUNTED_MINUTES_MAX - 1)),
@@ -138,7 +144,7 @@ async function readShard(
       ]),
     ),
   ])
-  const samples = await withoutHeld(sampled, held)
+  const [samples, suspects] = await Promise.all([withoutHeld(sampled, held), suspectsToCount(found, held)])
   const reply = await engine.runner.run(
     READ_BACKLOG.with({
       ...{ keys, horizonMs },
@@ -146,27 +152,61 @@ async function readShard(
       executors: executors.map((executor) => ({ heldJobs: keys.heldJobs(executor) })),
       samples: samples.map(({ queues, inRing }) => ({ named: queues.length, inRing })),
       queues: samples.flatMap(({ queues }) => queues.map((localId) => ({ localId }))),
+      suspectQueues: suspects.localIds.map((localId) => ({ localId })),
     }),
   )
-  const [now, ring, suspects, dueSoon, nextDue, holding, teams] = reply as [
-    ...[now: string, ring: number, suspects: number, dueSoon: number, nextDue: string],
-    ...[holding: number[], teams: Array<[team: string, ready: string, startable: string, oldest: string]>],
+  const [now, ring, dueSoon, nextDue, holding, teams, ofSuspects] = reply as [
+    ...[now: string, ring: number, dueSoon: number, nextDue: string],
+    ...[holding: number[], teams: TeamRow[], ofSuspects: TeamRow[]],
   ]
   const represented = sampled.reduce((sum, { inRing }) => sum + inRing, 0)
+  const nowMs = Number(now)
   return {
-    suspects,
-    teams: teams.map(([team, ready, startable, oldest]) => ({
-      team,
-      ready: Number(ready),
-      startable: Number(startable),
-      oldestReadyMs: oldest === '' ? null : Math.max(0, Number(now) - Number(oldest)),
-    })),
-    factor: represented > 0 ? Math.max(1, ring / represented) : 1,
+    teams: [
+      ...teams.map((row) => toTeam(row, { nowMs, factor: factorOf(ring, represented), areSuspects: false })),
+      ...ofSuspects.map((row) =>
+        toTeam(row, { nowMs, factor: factorOf(suspects.all, suspects.represented), areSuspects: true }),
+      ),
+    ],
     inFlight: holding.reduce((sum, calls) => sum + calls, 0),
     dueSoon,
     nextDueInMs: nextDue === '' ? null : Math.max(0, Number(nextDue) - Number(now)),
     held: executors.map((executor, i) => [executor, holding[i] ?? 0]),
   }
+}
+
+type TeamRow = [team: string, ready: string, startable: string, oldest: string]
+
+function toTeam(
+  [team, ready, startable, oldest]: TeamRow,
+  { nowMs, factor, areSuspects }: { nowMs: number; factor: number; areSuspects: boolean },
+): TeamBacklog {
+  return {
+    team,
+    ready: Number(ready) * factor,
+    startable: Number(startable) * factor,
+    oldestReadyMs: oldest === '' ? null : Math.max(0, nowMs - Number(oldest)),
+    areSuspects,
+  }
+}
+
+/** From what was looked at to all that there is. */
+function factorOf(all: number, represented: number): number {
+  return represented > 0 ? Math.max(1, all / represented) : 1
+}
+
+/** The queues whose suspects could run, and how many suspects those that were found stand for. */
+async function suspectsToCount(
+  found: ReadonlyMap<string, number>,
+  held: HeldQueues,
+): Promise<{ localIds: readonly string[]; represented: number; all: number }> {
+  const all = [...found.values()].reduce((sum, suspects) => sum + suspects, 0)
+  const looked = [...found].slice(0, SUSPECT_QUEUES_MAX)
+  const represented = looked.reduce((sum, [, suspects]) => sum + suspects, 0)
+  const localIds = looked.map(([localId]) => localId)
+  if (held.isEmpty || localIds.length === 0) return { localIds, represented, all }
+  const ids = await held.among(localIds)
+  return { localIds: localIds.filter((localId) => !ids.has(localId)), represented, all }
 }
 
 /** Held queues do not wait for executors: more of them would start none of their jobs. */

@@ -6,7 +6,6 @@ local call = redis.call
 --#include lib/record
 --#include lib/suspects
 --#include queues/queue_counts
---#include queues/oldest_due
 
 local time = call('TIME')
 local answer = { string.format('%013.0f', time[1] * 1000 + math.floor(time[2] / 1000)) }
@@ -21,10 +20,9 @@ for _, queue in ipairs(queues) do
     failure = call('HGET', queue.meta, QUEUE.lastFailure)
   else
     local live = call('HMGET', queue.meta, QUEUE.cancelledReady, QUEUE.lastFailure)
-    local listed
-    ready, records, in_flight, dead, listed = queue_counts(queue, live[1])
-    failure = live[2]
-    if listed > 0 then due = oldest_due(queue) end
+    local counts = queue_counts(queue, live[1])
+    ready, records, in_flight = counts.ready_count, counts.record_count, counts.in_flight
+    dead, failure, due = call('ZCARD', queue.deadLetters), live[2], oldest_ready(queue, counts)
   end
   for _, value in ipairs({ ready, records, in_flight, dead, due, failure or '' }) do table.insert(answer, value) end
 end

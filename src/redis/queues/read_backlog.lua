@@ -1,12 +1,16 @@
 #!lua flags=no-writes
--- read_backlog: counts what the executors of a shard have to do: what is ready in queues of the ring, by team, and what is
--- due soon. A team's row names a sample of its queues, which stands for all its queues in the ring. Jobs that a queue's
--- limit holds back are ready but cannot start. Due soon are delayed jobs, retries, ticks of crons, notifications and bulks.
+-- read_backlog: counts what the executors of a shard have to do: what is ready in queues of the ring, by team, which suspects
+-- wait, and what is due soon. A team's row names a sample of its queues, which stands for all its queues in the ring. Jobs
+-- that a queue's limit holds back are ready but cannot start. A suspect has its slot, so it is counted by its own row.
+-- Due soon are delayed jobs, retries, ticks of crons, notifications and bulks.
 -- The entries of a minute have no order, so a minute counts as a whole, and as due at its start.
--- Answer {now, queues in the ring, suspects, due soon, next due or '', {jobs held by each executor…},
---       {team, or '' for queues of several teams, ready, may start, oldest due or ''} of each team…}
+-- Answer {now, queues in the ring, due soon, next due or '', {jobs held by each executor…},
+--       {team, or '' for queues of several teams, ready, may start, oldest due or ''} of each team…,
+--       the same of each queue with suspects…}
 local call = redis.call
 --#include lib/record
+--#include lib/suspects
+--#include queues/queue_counts
 
 local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -35,24 +39,33 @@ for i, executor in ipairs(executors) do
     - call('HEXISTS', executor.heldJobs, HELD.lastFinish)
 end
 
-local function add_queue(sums, queue, weight)
+-- A queue with its team, its counts and its limit, nil = none.
+local function read_queue(queue)
   local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.cancelledReady, QUEUE.name)
   local name = live[4] or ''
-  local team = string.sub(name, 1, (string.find(name, '/', 1, true) or 1) - 1)
-  sums.team = (not sums.team or sums.team == team) and team or ''
-  local ready = math.max(0, call('LLEN', queue.ready) - tonumber(live[3] or '0'))
-  if live[1] ~= '1' or ready == 0 then return end
-  local limit = live[2] and (tonumber(live[2]) or 1)
-  local startable = limit and math.max(0, math.min(ready, limit - call('ZCARD', queue.inFlight))) or ready
-  sums.jobs, sums.startable = sums.jobs + ready * weight, sums.startable + startable * weight
-  -- The head is the oldest job or a reaped one; the id of a cancelled job has no record.
-  local body = call('HGET', queue.records, call('LINDEX', queue.ready, 0))
-  local due = body and tonumber(Record.due(body) or '')
+  queue.team = string.sub(name, 1, (string.find(name, '/', 1, true) or 1) - 1)
+  queue.is_active, queue.limit = live[1] == '1', live[2] and (tonumber(live[2]) or 1)
+  queue.counts = queue_counts(queue, live[3])
+end
+
+local function within(limit, taken, jobs)
+  return limit and math.max(0, math.min(jobs, limit - taken)) or jobs
+end
+
+local function add_queue(sums, queue, weight)
+  read_queue(queue)
+  sums.team = (not sums.team or sums.team == queue.team) and queue.team or ''
+  local counts = queue.counts
+  if not queue.is_active or counts.in_line == 0 then return end
+  local startable = within(queue.limit, counts.slots, counts.in_line)
+  sums.jobs, sums.startable = sums.jobs + counts.in_line * weight, sums.startable + startable * weight
+  local due = tonumber(oldest_in_line(queue, counts) or '')
   if due and (not sums.oldest or due < sums.oldest) then sums.oldest = due end
 end
 
 local samples = ROWS.samples
 local queues = ROWS.queues
+local suspect_queues = ROWS.suspectQueues
 local teams, at = {}, 0
 for i, sample in ipairs(samples) do
   local sums = { jobs = 0, startable = 0 }
@@ -64,4 +77,13 @@ for i, sample in ipairs(samples) do
   teams[i] = { sums.team or '', text(sums.jobs), text(sums.startable), text(sums.oldest) }
 end
 
-return { text(now), call('ZCARD', KEYS.ring), call('ZCARD', KEYS.suspects), due_soon, text(next_due), held, teams }
+local suspects = {}
+for i, queue in ipairs(suspect_queues) do
+  read_queue(queue)
+  local counts = queue.counts
+  local waiting = queue.is_active and counts.waiting or 0
+  local due = waiting > 0 and oldest_waiting(queue, counts) or ''
+  suspects[i] = { queue.team, text(waiting), text(within(queue.limit, counts.in_flight, waiting)), due }
+end
+
+return { text(now), call('ZCARD', KEYS.ring), due_soon, text(next_due), held, teams, suspects }

@@ -3,6 +3,7 @@
 -- Answer {{settings hash or '' (no such queue), active, limit or '', strict or '', draining or '', ready, records, in flight, dead
 --       letters…}, {settings hash, settings json…}}
 local call = redis.call
+--#include lib/record
 --#include lib/suspects
 --#include queues/queue_counts
 
@@ -15,7 +16,9 @@ for _, queue in ipairs(queues) do
   local ready, records, in_flight, dead = 0, 0, 0, 0
   -- One command recognizes an idle queue, and most are idle.
   if hash ~= '' and call('EXISTS', queue.ready, queue.records, queue.inFlight, queue.deadLetters) > 0 then
-    ready, records, in_flight, dead = queue_counts(queue, live[5])
+    local counts = queue_counts(queue, live[5])
+    ready, records, in_flight = counts.ready_count, counts.record_count, counts.in_flight
+    dead = call('ZCARD', queue.deadLetters)
   end
   if hash ~= '' and not is_named[hash] then
     is_named[hash] = true

@@ -1,13 +1,13 @@
 import type { Tally } from '../../domain/statistics/tally.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
-import { queuesInFlight } from '../limit-warnings/candidates.ts'
 import { isCallbackQueue, splitNameField, type ShardKeys } from '../layout/keys.ts'
 import { ownerOfQueue, ownerOfTeam } from '../layout/statistics-log.ts'
+import { occupiedQueues } from '../queues/occupied-queues.ts'
 import { editOpen, sound } from './tally-store.ts'
 
 export const SAMPLE_QUEUES = step('sample_queues', import.meta.url, {
-  rows: { queues: { queueKeys: ['meta', 'ready', 'records'] } },
+  rows: { queues: { queueKeys: ['meta', 'ready', 'records', 'inFlight'] } },
 })
 
 /** Queues of each list that one look counts: of the ring those that are next, of the others any. */
@@ -16,7 +16,7 @@ const LISTED_MAX = 5_000
 const PAGE_MAX = 250
 
 /** Values that the step answers for a queue. */
-type Row = [name: string, active: string, ready: number, oldestDue: string]
+export type SampledRow = [name: string, active: string, ready: number, suspects: number, oldestDue: string]
 
 interface Sample {
   depth: number
@@ -25,7 +25,7 @@ interface Sample {
 
 /**
  * Counts what is ready in the queues that can have ready jobs, and notes it in the minute's tallies: those in the ring,
- * those with calls in flight, those that had ready jobs a minute ago, and those that are paused. An idle queue is in none
+ * those with taken slots, those that had ready jobs a minute ago, and those that are paused. An idle queue is in none
  * of these lists. The minute is marked as counted with the last change, so one that is given up half way is counted anew;
  * two executors that count at once write the same.
  *
@@ -33,11 +33,11 @@ interface Sample {
  */
 export async function sampleQueues(engine: Engine, keys: ShardKeys, minute: number): Promise<boolean> {
   const before = await engine.runner.read((redis) => redis.srandmember(keys.sampledQueues, LISTED_MAX))
-  const [ring, inFlight] = await Promise.all([
+  const [ring, occupied] = await Promise.all([
     engine.runner.read((redis) => redis.zrange(keys.ring, '0', String(LISTED_MAX - 1))),
-    queuesInFlight(engine, keys),
+    occupiedQueues(engine, keys),
   ])
-  const listed = new Set([...before, ...ring, ...Array.from(inFlight, String).slice(0, LISTED_MAX)])
+  const listed = new Set([...before, ...ring, ...Array.from(occupied, String).slice(0, LISTED_MAX)])
   const localIds = [...listed].filter((localId) => !isCallbackQueue(localId))
   const watchedBefore = new Set(before)
   const teams = new Map<string, Sample>()
@@ -75,8 +75,8 @@ async function samplePage(
   if (page.length === 0) return { samples: [], watched }
   const [now, rows] = (await engine.runner.run(
     SAMPLE_QUEUES.with({ keys, queues: page.map((localId) => ({ localId })) }),
-  )) as [now: string, rows: Row[]]
-  const samples = rows.flatMap(([field, active, ready, oldestDue], i) => {
+  )) as [now: string, rows: SampledRow[]]
+  const samples = rows.flatMap(([field, active, ready, , oldestDue], i) => {
     const localId = page[i] ?? ''
     const isWatched = field !== '' && (ready > 0 || active !== '1')
     if (isWatched !== watchedBefore.has(localId)) watched.set(localId, isWatched)

@@ -1,11 +1,12 @@
 #!lua flags=no-writes
 -- explain: reads what a pending job waits for. Ready jobs before it are counted up to `countedMax`; how many are before
 -- it further back is found by their due times, as the ready list is in this order but for what was given back.
--- Answer {now, due or '', score in flight or '', active, limit or '', calls in flight, executors with a lease,
+-- Answer {now, due or '', score in flight or '', active, limit or '', slots taken by others, executors with a lease,
 --       jobs before it or '', 1 when these were counted}
 local call = redis.call
 --#include lib/record
 --#include lib/suspects
+--#include queues/queue_counts
 
 -- Ids of cancelled jobs that a look at the ready list passes over.
 local SKIPPED_MAX = 16
@@ -16,7 +17,9 @@ local body = call('HGET', KEYS.records, ARGV.jobId)
 local due = body and Record.due(body) or ''
 local score = call('ZSCORE', KEYS.inFlight, ARGV.jobId)
 local live = call('HMGET', KEYS.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.cancelledReady)
-local in_flight = call('ZCARD', KEYS.inFlight) - call('ZCOUNT', KEYS.inFlight, SUSPECT_WAITS, '+inf')
+local counts = queue_counts({ ready = KEYS.ready, records = KEYS.records, inFlight = KEYS.inFlight }, live[3])
+-- A suspect has a slot already; what it waits for are calls.
+local taken = is_waiting(score) and counts.in_flight or counts.slots
 local executors = call('ZCOUNT', KEYS.executors, '(' .. string.format('%.0f', now), '+inf')
 
 -- The due time of the job at this place of the ready list, or of the next that is no cancelled one.
@@ -54,4 +57,4 @@ end
 
 local before, is_exact = '', 0
 if due ~= '' and tonumber(due) <= now then before, is_exact = position() end
-return { string.format('%.0f', now), due, score or '', live[1] or '', live[2] or '', in_flight, executors, before, is_exact }
+return { string.format('%.0f', now), due, score or '', live[1] or '', live[2] or '', taken, executors, before, is_exact }

@@ -57,13 +57,13 @@ async function explain(
   const seen = await look(engine, queue, jobId)
   if (seen === null) return null
   const limit = options.callQuotaOf(team)
-  const [hold, inFlight, endsPerSecond] = await Promise.all([
+  const [hold, taken, endsPerSecond] = await Promise.all([
     holdOf(engine, queue, { windows: options.windows, nowMs: seen.nowMs }),
     // Asks all shards.
-    limit === null ? 0 : teamInFlight(engine, team),
+    limit === null ? 0 : slotsOfTeam(engine, team),
     rateOf(engine, queue),
   ])
-  return explainWait({ ...seen, hold, team: { inFlight, limit }, endsPerSecond })
+  return explainWait({ ...seen, hold, team: { taken, limit }, endsPerSecond })
 }
 
 async function queueOfJob(engine: Engine, jobId: number): Promise<KnownQueue | null> {
@@ -81,22 +81,22 @@ async function look(engine: Engine, { keys, localId }: KnownQueue, jobId: number
     EXPLAIN.with({ keys, localId, jobId, countedMax: COUNTED_JOBS_MAX }),
   )) as [
     ...[now: string, due: string, score: string, active: string, limit: string],
-    ...[inFlight: number, executors: number, before: number | '', isExact: number],
+    ...[taken: number, executors: number, before: number | '', isExact: number],
   ]
-  const [now, due, score, active, limit, inFlight, executors, before, isExact] = reply
+  const [now, due, score, active, limit, taken, executors, before, isExact] = reply
   if (due === '' || (score !== '' && !isSuspectWaiting(score))) return null
   // As everywhere, a damaged limit counts as 1.
-  const queue: Occupancy = { inFlight, limit: limit === '' ? null : Number(limit) || 1 }
+  const queue: Occupancy = { taken, limit: limit === '' ? null : Number(limit) || 1 }
   return {
     ...{ nowMs: Number(now), dueMs: Number(due), isActive: active === '1', executors, queue },
     before: before === '' ? null : { jobs: before, isExact: isExact === 1 },
   }
 }
 
-async function teamInFlight(engine: Engine, team: string): Promise<number> {
+async function slotsOfTeam(engine: Engine, team: string): Promise<number> {
   const looks = await Promise.all(engine.shards.map((keys) => lookAtShard(engine, keys, [team], 0)))
-  const inFlight = looks.reduce((sum, { teams }) => sum + (teams.get(team)?.inFlight ?? 0), 0)
-  return Math.max(0, inFlight)
+  const taken = looks.reduce((sum, { teams }) => sum + (teams.get(team)?.inFlight ?? 0), 0)
+  return Math.max(0, taken)
 }
 
 /** Of the minutes that are over since jobs of the queue began to end; null when none has. */

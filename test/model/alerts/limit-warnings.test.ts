@@ -5,11 +5,11 @@ import { NO_QUOTAS, quotasOf } from '../../../src/domain/quotas.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import { NO_WINDOWS } from '../../../src/ports/windows.ts'
 import { inspect } from '../../../src/redis/inspection/inspect.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
 import { assertClean, claimed, ended, pushAll } from '../../support/engine/model-executor.ts'
 import { commandsDuring } from '../../support/servers/command-counts.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { DAY_MS, HOUR_MS, LimitStage, MINUTE_MS } from './limit-stage.ts'
 
@@ -54,6 +54,25 @@ describe('limit warnings', () => {
     await stage.look(6 * MINUTE_MS)
     assert.deepEqual(await stage.warnings(), [SATURATED, SATURATED])
     assert.ok(second)
+  })
+
+  test('tell of a queue whose slots are kept by the jobs of a lost executor, and stand while these wait', async () => {
+    await stage.makeQueue('emails', { maxParallelism: 1 })
+    await pushAll(stage.intake, 1)
+    const source = await stage.executor()
+    assert.equal((await claimed(source, 1)).length, 1)
+    for (let i = 0; i < 2; i += 1) {
+      stage.world.clock.advance(8_600)
+      await stage.promote()
+    }
+    await createShardMaintenance(stage.world.engine, 0).reap()
+    await stage.look(5 * MINUTE_MS)
+    await stage.look()
+    const [warning = ''] = await stage.warnings()
+    assert.match(warning, /at its limit of 1 parallel call: 1 job waits/)
+    await stage.look()
+    assert.deepEqual(await stage.warnings(), [warning], 'it did not clear and come again')
+    assert.equal(await redis.client.hlen(stage.shard.limitWarnings), 2)
   })
 
   test('tell nothing of a queue whose alerts are switched off, and clear when they are', async () => {

@@ -8,6 +8,8 @@ import { startRedis, type TestRedis } from '../../support/servers/redis-server.t
 import { auditDifferences } from './engine-audits.ts'
 import { listDifferences } from './engine-lists.ts'
 import { QUEUES, story, type Op } from './engine-ops.ts'
+import { readerDifferences } from './engine-readers.ts'
+import { lossStory } from './loss-ops.ts'
 import { Story } from './engine-story.ts'
 
 /**
@@ -57,9 +59,11 @@ describe.each([
     for (const op of ops) {
       await told.run(op)
       await told.compare()
-      if (isInspectedAlways)
-        assert.deepEqual(await inspect(told.world.engine), [], `after ${JSON.stringify(op)}`)
+      if (!isInspectedAlways) continue
+      assert.deepEqual(await inspect(told.world.engine), [], `after ${JSON.stringify(op)}`)
+      assert.deepEqual(await readerDifferences(told.world, told.model), [], `after ${JSON.stringify(op)}`)
     }
+    assert.deepEqual(await readerDifferences(told.world, told.model), [])
     assert.deepEqual(await inspect(told.world.engine), [])
     assert.deepEqual(await listDifferences(told.world.engine, told.model), [])
     const shards = told.world.engine.shards
@@ -79,6 +83,16 @@ describe.each([
     )
   }
 
+  async function countAlike(ops: readonly Op[]): Promise<void> {
+    const told = await Story.begin(redis, connection)
+    for (const op of ops) {
+      await told.run(op)
+      assert.deepEqual(await readerDifferences(told.world, told.model), [], `after ${JSON.stringify(op)}`)
+    }
+    await told.compare()
+    assert.deepEqual(await inspect(told.world.engine), [])
+  }
+
   const timeoutMs = 120_000 + runs * 500
   /** Of all queues at the beginning. */
   const limit = fc.constantFrom(null, null, 1, 2)
@@ -92,4 +106,15 @@ describe.each([
     const property = fc.asyncProperty(story(25), limit, (ops, given) => tell(ops, given, true))
     await assert.doesNotReject(hold(property, runs / 6))
   })
+
+  test(
+    'everything that counts jobs counts alike, whatever is lost, cancelled or paused',
+    {
+      timeout: timeoutMs,
+    },
+    async () => {
+      const property = fc.asyncProperty(lossStory(30), countAlike)
+      await assert.doesNotReject(hold(property, runs / 8))
+    },
+  )
 })

@@ -111,7 +111,7 @@ describe('why a job waits', () => {
     await claimed(await openExecutor(world, 'e1'), 2)
     callQuota = 2
     expect(await explain(id)).toMatchObject({
-      ...{ reason: 'team_at_limit', estimatedStartMs: null, facts: { team: { inFlight: 2, limit: 2 } } },
+      ...{ reason: 'team_at_limit', estimatedStartMs: null, facts: { team: { taken: 2, limit: 2 } } },
     })
     callQuota = 3
     expect((await explain(id))?.reason).toBe('behind')
@@ -125,7 +125,7 @@ describe('why a job waits', () => {
     // Two minutes with 90 jobs; one before it, and one in flight.
     expect(await explain(id)).toMatchObject({
       reason: 'queue_at_limit',
-      facts: { queue: { inFlight: 1, limit: 1 }, before: { jobs: 1, isExact: true }, endsPerSecond: 0.75 },
+      facts: { queue: { taken: 1, limit: 1 }, before: { jobs: 1, isExact: true }, endsPerSecond: 0.75 },
       estimatedStartMs: nowMs() + Math.round((2 / 0.75) * 1000),
     })
   })

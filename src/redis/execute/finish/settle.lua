@@ -187,7 +187,7 @@ local function release(batch, queue, job)
   local body = job.body or call('HGET', queue.records, job.id)
   job.is_suspect = body and tonumber(string.match(string.sub(body, 15, 15), '^%d$') or '0') > 0
   if job.is_suspect then
-    call('ZADD', queue.inFlight, SUSPECT_WAITS, job.id)
+    call('ZADD', queue.inFlight, waiting_score(Record.due(body)), job.id)
     call('ZADD', KEYS.suspects, batch.now, queue.localId .. '|' .. job.id)
   else
     add_to(queue, 'returned', job.id)

@@ -23,7 +23,7 @@ function reading(change: Partial<QueueReading> = {}): QueueReading {
     alertsEnabled: true,
     isActive: true,
     maxParallelism: 5,
-    inFlight: 5,
+    slotsTaken: 5,
     ready: 3,
     oldestReadyMs: 6 * MINUTE_MS,
     addedDeadLetters: 0,
@@ -35,9 +35,9 @@ function reading(change: Partial<QueueReading> = {}): QueueReading {
 describe('a saturated queue', () => {
   it.each<[string, Partial<QueueReading>, LimitFinding['kind']]>([
     ['is at its limit and its oldest job waits', {}, 'over'],
-    ['is above a limit that was lowered', { inFlight: 9 }, 'over'],
+    ['is above a limit that was lowered', { slotsTaken: 9 }, 'over'],
     ['has waited for no more than five minutes', { oldestReadyMs: 5 * MINUTE_MS }, 'between'],
-    ['has a slot free between two calls', { inFlight: 4 }, 'between'],
+    ['has a slot free between two calls', { slotsTaken: 4 }, 'between'],
     ['still waits for two and a half minutes', { oldestReadyMs: 2.5 * MINUTE_MS }, 'between'],
     ['waits for less', { oldestReadyMs: 2.5 * MINUTE_MS - 1 }, 'clear'],
     ['has nothing ready', { oldestReadyMs: null }, 'clear'],
