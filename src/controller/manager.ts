@@ -12,6 +12,7 @@ import type {
 } from '../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../ports/metrics.ts'
 import type { EgressBounds, EgressPolicy } from '../ports/http-caller.ts'
+import type { StoreSafety } from '../ports/health.ts'
 import type { ChannelHealthReader } from '../ports/notifications.ts'
 import type { QueueStats } from '../ports/queues.ts'
 import type { TeamStats } from '../ports/quotas.ts'
@@ -78,6 +79,7 @@ export interface ManagerParts {
   readonly channelHealth: ChannelHealthReader
   readonly record: EngineRecord
   readonly auditLog: AuditLog
+  readonly safety: StoreSafety
   readonly events: EventRecorder
   /** Whether this controller is responsible for a namespace. */
   readonly isWatched: (namespace: string) => boolean
@@ -119,8 +121,15 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
         keeper.forgetAll()
         enqueueAll(parts, enqueue)
         findOrphans()
+        warnOfRisks(parts, engine)
       }
-      const unsubscribe = parts.onJoin(findOrphans)
+      const unsubscribe = [
+        parts.onJoin(findOrphans),
+        parts.safety.onChange(() => {
+          enqueueQueues(parts, enqueue)
+          warnOfRisks(parts, engine)
+        }),
+      ]
       await Promise.all([
         engine.run(signal, onOpen),
         runLoops(parts, loops, signal),
@@ -129,7 +138,7 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
         keepOwnAddresses({ ...parts, engine }, signal),
         keepSecretsSealed({ ...parts, engine }, signal),
       ])
-      unsubscribe()
+      for (const end of unsubscribe) end()
       parts.metrics.leadingEnded()
     },
   }
@@ -233,14 +242,28 @@ function watchAll({ queues, crons, windows }: ManagerParts, enqueue: Workqueues)
 
 /** @param namespace the only one; absent = all, since a new or different engine has none of the settings */
 function enqueueAll(parts: ManagerParts, enqueue: Workqueues, namespace?: string): void {
-  const { queues, crons, teams, tokens, windows } = parts
+  const { crons, teams, tokens, windows } = parts
   const isMeant = ({ metadata }: KubeObject): boolean =>
     namespace === undefined || metadata.namespace === namespace
-  for (const queue of queues.informer.all()) if (isMeant(queue)) enqueue.queues(queueKeyOf(queue), 'low')
+  enqueueQueues(parts, enqueue, isMeant)
   for (const cron of crons.informer.all()) if (isMeant(cron)) enqueue.crons(keyOf(cron), 'low')
   for (const settings of teams.informer.all()) if (isMeant(settings)) enqueue.teams(keyOf(settings), 'low')
   for (const token of tokens.informer.all()) if (isMeant(token)) enqueue.tokens(keyOf(token), 'low')
   for (const window of windows.informer.all()) if (isMeant(window)) enqueue.windows(keyOf(window), 'low')
+}
+
+function enqueueQueues(
+  { queues }: ManagerParts,
+  enqueue: Workqueues,
+  isMeant: (queue: HttpQueue) => boolean = () => true,
+): void {
+  for (const queue of queues.informer.all()) if (isMeant(queue)) enqueue.queues(queueKeyOf(queue), 'low')
+}
+
+/** The queues say it in a condition, and the record of the engine in an Event. */
+function warnOfRisks({ safety }: ManagerParts, engine: LeaderSession): void {
+  const risks = safety.risks()
+  if (risks.length > 0) engine.warn({ reason: 'RedisUnsafe', action: 'WatchRedis', note: risks.join(' ') })
 }
 
 type Loops = ReturnType<typeof createLoops>

@@ -1,6 +1,7 @@
 import type { AlertResourceKind, AlertType } from '../domain/alerts/alert.ts'
 import type { SetAsideKind } from '../domain/set-aside.ts'
 import type { ChannelType } from '../domain/notifications/channel.ts'
+import type { StoreServer } from './health.ts'
 import type { LoopName } from './loops/loop-health.ts'
 import type { MetQuota } from './quotas.ts'
 
@@ -108,6 +109,23 @@ export interface ClusterMetrics {
    * @param namespace null = all
    */
   watchHeard(resource: string, namespace: string | null): void
+}
+
+/** Metrics of the Redis servers, `punctual_redis_*`, by roles that look at them. */
+export interface RedisMetrics {
+  /** All primaries, as they were last seen. A server that is not among them any more is forgotten. */
+  serversSeen(servers: readonly StoreServer[]): void
+}
+
+/** Metrics of the requests to the API, `punctual_http_*`. */
+export interface RequestMetrics {
+  /**
+   * A request ended. Costs nothing but arithmetic: every push passes here.
+   * @param route its template, such as `/api/jobs/{job_id}`
+   * @param code null = there was no response, as the client had left
+   * @param seconds null = how long it took says nothing, as of a stream
+   */
+  answered(method: string, route: string, code: number | null, seconds: number | null): void
 }
 
 /** Metrics of the controller about resources and the engine, `punctual_*`. */

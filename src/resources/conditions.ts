@@ -21,6 +21,8 @@ export interface ReasonsOf {
     readonly Draining: 'Draining' | 'Drained'
     /** Present for a while after the engine was found empty or to hold older data. */
     readonly JobsLost: 'EngineLost' | 'EngineRestored'
+    /** Present while Redis is set or able to lose jobs. */
+    readonly JobsAtRisk: 'RedisUnsafe'
     /** Present once a failure was raised. */
     readonly Failing: 'FailureRaised' | 'NoRecentFailure'
     /** Present while no call can succeed. */

@@ -29,6 +29,7 @@ import type { SigningSecretStore } from '../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../ports/access/tokens.ts'
 import type { WindowEditor, WindowStore } from '../ports/windows.ts'
 import type { NamespaceClaims } from '../ports/access/namespaces.ts'
+import { createRequestMetrics } from '../telemetry/requests/request-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { startApi } from './parts/api-part.ts'
 import { baseUrl } from './startup/base-url.ts'
@@ -47,6 +48,7 @@ import { type Cluster, openCluster } from './parts/cluster-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
 import { openOidc } from './parts/login-part.ts'
+import { watchRedis } from './parts/redis-watch-part.ts'
 import { API_REDIS, openStore, type Store } from './parts/store.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './parts/telemetry-part.ts'
 import { waitForToken } from './startup/token-wait.ts'
@@ -59,14 +61,10 @@ export async function runApi(settings: ApiSettings): Promise<void> {
   const { logger } = telemetry
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle, signal) => {
-    const open = () =>
-      openStore(settings, {
-        ...API_REDIS,
-        telemetry,
-        lifecycle,
-      })
+    const open = () => openStore(settings, { ...API_REDIS, telemetry, lifecycle })
     const store = await waitForRedis(open, { clock: systemClock, logger, signal })
     await endWithInstallation(store, lifecycle)
+    await watchRedis(settings, () => store.readServers(), { telemetry, lifecycle })
     if (settings.token !== null) {
       const compiler = createSettingsCompiler({ engine: store.engine, box: null, epoch: null })
       await putOwnToken(compiler, DEFAULT_TEAM, settings.token)
@@ -104,6 +102,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       ...(await openOidc(settings, cluster, logger)),
       compiled,
       egress: await openEgress(settings, store, { telemetry, lifecycle }),
+      requests: createRequestMetrics(telemetry.registry),
       shutdownDelayMs: settings.shutdownDelaySeconds * 1000,
       logger,
       lifecycle,

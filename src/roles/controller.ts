@@ -23,6 +23,7 @@ import { openCluster, type Cluster } from './parts/cluster-part.ts'
 import { ownPlace, startManager, type OwnKinds } from './parts/controller-part.ts'
 import { openLazyEngine } from './parts/lazy-engine.ts'
 import { runUntilSignalled } from './startup/lifecycle.ts'
+import { watchRedis } from './parts/redis-watch-part.ts'
 import { startScaling } from './parts/scaling-part.ts'
 import { createTelemetry } from './parts/telemetry-part.ts'
 
@@ -37,6 +38,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
       clock: systemClock,
       ...context,
     })
+    const safety = await watchRedis(settings, () => engine.servers.read(), context)
     const cluster = await openCluster({ namespaces: settings, fieldManager: 'punctual-controller' }, context)
     const kinds = openKinds(cluster)
     const metrics = createReconcileMetrics(telemetry.registry)
@@ -68,7 +70,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
       newId: () => randomBytes(5).toString('hex'),
     })
     lifecycle.onStop('events', () => events.stop())
-    const parts = { ...context, engine, cluster, leadership: elector, events }
+    const parts = { ...context, engine, safety, cluster, leadership: elector, events }
     manager = startManager(settings, { ...parts, kinds, metrics })
     startScaling(settings, { ...parts, teams: kinds.teams })
     leadFirstToken(settings, { leadership: elector, writer: kinds.tokens.writer, logger })

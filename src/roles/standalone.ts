@@ -14,6 +14,7 @@ import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
 import { ECHO_PATH, withEcho } from '../standalone/echo-target.ts'
 import { startRedisChild } from '../standalone/redis-server/redis-child.ts'
 import { isTextLog } from '../telemetry/logger.ts'
+import { createRequestMetrics } from '../telemetry/requests/request-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { startApi } from './parts/api-part.ts'
 import { baseUrl, localHost } from './startup/base-url.ts'
@@ -23,6 +24,7 @@ import { showFirstJob } from './startup/first-try.ts'
 import { greet, say } from './startup/greeting.ts'
 import { openFolderResources, STANDALONE_TEAM } from './parts/folder-resources.ts'
 import { openOidc } from './parts/login-part.ts'
+import { watchRedis } from './parts/redis-watch-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
 import { API_REDIS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './parts/store.ts'
@@ -85,6 +87,7 @@ async function startParts(
   const open = () => openStore({ ...settings, redisUrl }, { ...API_REDIS, telemetry, lifecycle })
   const store = await waitForRedis(open, { clock: systemClock, logger, signal: context.signal })
   await endWithInstallation(store, lifecycle)
+  await watchRedis(settings, () => store.readServers(), context)
   const resources = await openFolderResources(settings, folder, store, context)
   const egress = await openEgress({ ...settings, redisUrl }, store, context)
   let executor: Executor | null = null
@@ -112,6 +115,7 @@ async function startParts(
     egress,
     aside: (next) => withEcho(systemClock, next),
     echoAt,
+    requests: createRequestMetrics(telemetry.registry),
     logger,
     lifecycle,
   })

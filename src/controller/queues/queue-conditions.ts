@@ -29,17 +29,25 @@ export function queueConditions(
   outcome: QueueOutcome | Unavailable,
   {
     loss,
+    risks,
     failing,
     counts,
   }: {
     readonly loss: EngineLoss | null
+    readonly risks: readonly string[]
     readonly failing: readonly Wanted[]
     /** null = not counted yet. */
     readonly counts: QueueCounts | null
   },
 ): readonly Wanted[] {
   if (outcome.kind === 'name_taken') return [nameTaken(outcome.by, outcome.isPushed)]
-  return [...readiness(queue, outcome), ...draining(queue, counts), ...jobsLost(loss), ...failing]
+  return [
+    ...readiness(queue, outcome),
+    ...draining(queue, counts),
+    ...jobsLost(loss),
+    ...jobsAtRisk(risks),
+    ...failing,
+  ]
 }
 
 function readiness(
@@ -94,4 +102,10 @@ function jobsLost(loss: EngineLoss | null): readonly Wanted[] {
   return loss === null
     ? []
     : [{ type: 'JobsLost', status: 'True', reason: loss.reason, message: loss.message }]
+}
+
+function jobsAtRisk(risks: readonly string[]): readonly Wanted[] {
+  if (risks.length === 0) return []
+  const message = `${risks.join(' ')} Jobs are taken and called as before.`
+  return [{ type: 'JobsAtRisk', status: 'True', reason: 'RedisUnsafe', message }]
 }

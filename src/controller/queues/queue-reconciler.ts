@@ -1,5 +1,6 @@
 import { ResourceApiError } from '../../domain/errors.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import type { StoreSafety } from '../../ports/health.ts'
 import type { ObjectKey, Reconciler, ResourceWriter, SecretReader } from '../../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import type { QueueStatsEntry } from '../../ports/queues.ts'
@@ -28,6 +29,7 @@ export interface QueueReconcilerParts extends FinalizedParts<HttpQueue> {
   readonly secrets: SecretReader
   readonly polls: SecretPolls
   readonly engine: Pick<LeaderSession, 'write' | 'loss' | 'obstacle'>
+  readonly safety: Pick<StoreSafety, 'risks'>
   /** As read last; null = not yet. */
   readonly statsOf: (key: ObjectKey) => QueueStatsEntry | null
   /** Reads them now; never throws. */
@@ -48,6 +50,7 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
       queueStatus(queue, outcome, {
         stats: parts.statsOf(queueKeyOf(queue)),
         loss: engine.loss(),
+        risks: parts.safety.risks(),
         wallMs: clock.wallMs(),
       }),
   })

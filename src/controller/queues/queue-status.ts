@@ -13,6 +13,8 @@ export interface QueueFacts {
   readonly stats: QueueStatsEntry | null
   /** What the engine lost recently; null = nothing. */
   readonly loss: EngineLoss | null
+  /** What puts jobs at risk now. */
+  readonly risks: readonly string[]
   readonly wallMs: number
 }
 
@@ -25,7 +27,7 @@ export function queueStatus(
   outcome: QueueOutcome | Unavailable,
   facts: QueueFacts,
 ): HttpQueueStatus {
-  const { stats, loss, wallMs } = facts
+  const { stats, loss, risks, wallMs } = facts
   const failing = isCurrent(stats, outcome)
     ? queueFailing(queue.spec, stats.lastFailure)
     : (formerFailing(queue.status?.conditions) as ReadonlyArray<WantedCondition<'HttpQueue'>>)
@@ -34,7 +36,10 @@ export function queueStatus(
     ...reconciledStatus<'HttpQueue'>(
       queue,
       queueConditions(queue, outcome, {
-        ...{ loss, failing, counts: isCurrent(stats, outcome) ? stats.counts : null },
+        loss,
+        risks,
+        failing,
+        counts: isCurrent(stats, outcome) ? stats.counts : null,
       }),
       wallMs,
     ),

@@ -1,7 +1,8 @@
 import type { CheckResult, HealthFinding, Severity } from '../../ports/health.ts'
 import { primariesOf, type RedisConnection } from '../client/connection.ts'
 import { asStoreFault } from '../client/faults.ts'
-import { durabilityProblems, versionProblems } from '../installation/installation.ts'
+import { versionProblems } from '../installation/installation.ts'
+import { fieldsOf, risksIn, type ServerFields } from '../servers/server-look.ts'
 
 /** Of maxmemory: above it little is left before pushes are refused. */
 const FULL_SHARE = 0.9
@@ -32,27 +33,16 @@ async function look(connection: RedisConnection): Promise<CheckResult> {
   }
 }
 
-function serverProblems(info: ReadonlyMap<string, string>): Array<Omit<HealthFinding, 'subject'>> {
+function serverProblems(info: ServerFields): Array<Omit<HealthFinding, 'subject'>> {
   const found: Array<Omit<HealthFinding, 'subject'>> = []
   const add = (severity: Severity, message: string, advice: string): void =>
     void found.push({ severity, message, advice })
-  const text = [...info].map(([field, value]) => `${field}:${value}`).join('\n')
-  for (const problem of versionProblems(text)) add('failed', problem, 'Upgrade it.')
-  const appendOnly = info.get('aof_enabled') === '1' ? 'yes' : 'no'
-  for (const problem of durabilityProblems(info.get('maxmemory_policy') ?? 'noeviction', appendOnly)) {
-    add('failed', problem, 'Write the setting into redis.conf too, so that it survives a restart.')
+  for (const problem of versionProblems(info)) add('failed', problem, 'Upgrade it.')
+  for (const { message } of risksIn(info)) {
+    add('failed', message, 'Write a changed setting into redis.conf too, so that it survives a restart.')
   }
   if (info.get('role') === 'slave') {
     add('failed', 'It is a replica, which takes no writes.', 'Point PUNCTUAL_REDIS_URL at the primary.')
-  }
-  for (const field of ['aof_last_write_status', 'aof_last_bgrewrite_status']) {
-    if ((info.get(field) ?? 'ok') !== 'ok') {
-      add(
-        'failed',
-        `${field} is ${info.get(field)}: Redis cannot write its AOF.`,
-        'Look at its log and its disk.',
-      )
-    }
   }
   const [used, max] = [Number(info.get('used_memory') ?? 0), Number(info.get('maxmemory') ?? 0)]
   if (max > 0 && used > FULL_SHARE * max) {
@@ -64,9 +54,4 @@ function serverProblems(info: ReadonlyMap<string, string>): Array<Omit<HealthFin
     )
   }
   return found
-}
-
-function fieldsOf(info: string): Map<string, string> {
-  const pairs = [...info.matchAll(/^(\w+):(.*?)\r?$/gm)]
-  return new Map(pairs.map(([, field = '', value = '']) => [field, value]))
 }

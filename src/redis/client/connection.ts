@@ -133,6 +133,20 @@ export function primariesOf(
   return connection instanceof Cluster ? connection.nodes('master') : [connection]
 }
 
+/** The same by where each is, as the client knows it. */
+export function namedPrimariesOf(connection: RedisConnection): ReadonlyMap<string, Pick<Redis, 'info'>> {
+  const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection as Redis]
+  return new Map(nodes.map((node) => [nameOf(node), node]))
+}
+
+/** Sentinels say by each connection where the primary is. */
+function nameOf(node: Redis): string {
+  const { host, port, path, sentinels } = node.options
+  if (typeof path === 'string') return path
+  const isFound = (sentinels?.length ?? 0) > 0
+  return `${isFound ? (peerOf(node)[0] ?? 'unknown') : host}:${port}`
+}
+
 /**
  * Where the servers are that the client knows at present: their names or addresses, and the addresses that connections
  * lead to; none of a unix socket.

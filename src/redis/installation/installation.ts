@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { StartupError, StorageFullError } from '../../domain/errors.ts'
 import { JobIds } from '../../domain/jobs/job-ids.ts'
+import type { StoreRisk } from '../../ports/health.ts'
 import type { Logger } from '../../ports/runtime.ts'
-import type { RedisConnection } from '../client/connection.ts'
+import { primariesOf, type RedisConnection } from '../client/connection.ts'
 import { asStoreFault } from '../client/faults.ts'
 import { createShardKeys, META_KEY } from '../layout/keys.ts'
+import { fieldsOf, risksIn, type ServerFields } from '../servers/server-look.ts'
 
 /** Version of the data model. A program that does not know the stored version refuses to start. */
 export const DATA_VERSION = '2'
@@ -81,13 +83,23 @@ export async function bindStoreId(
   }
 }
 
+/** Settings that an installation may live with on purpose; what fails is refused by nobody's wish. */
+export const ACCEPTABLE_RISKS: ReadonlySet<StoreRisk> = new Set(['eviction', 'append_only_off'])
+
+function problemsIn(info: ServerFields): readonly string[] {
+  const unsafe = risksIn(info).filter(({ risk }) => ACCEPTABLE_RISKS.has(risk))
+  return [...versionProblems(info), ...unsafe.map(({ message }) => message)]
+}
+
 /** Refuses a Redis that could lose or evict jobs; with `override` it only warns. */
 export async function checkRedisIsSafe(
   connection: RedisConnection,
   options: { override: boolean; logger: Logger },
 ): Promise<void> {
-  const info = await connection.info()
-  const problems = [...versionProblems(info), ...settingProblems(info, options.logger)]
+  const infos = await Promise.all(primariesOf(connection).map(async (node) => fieldsOf(await node.info())))
+  if (infos.some((info) => !info.has('maxmemory_policy') || !info.has('aof_enabled')))
+    options.logger.warn('Redis does not show its settings; its eviction policy and AOF are not checked')
+  const problems = [...new Set(infos.flatMap(problemsIn))]
   if (problems.length === 0) return
   if (!options.override) {
     throw new StartupError(
@@ -97,37 +109,9 @@ export async function checkRedisIsSafe(
   for (const problem of problems) options.logger.warn('Redis is not safe for jobs', { problem })
 }
 
-/** @param info of INFO */
-export function versionProblems(info: string): string[] {
-  const valkey = /^valkey_version:(\S+)/m.exec(info)?.[1]
-  const redis = /^redis_version:(\S+)/m.exec(info)?.[1] ?? '0'
+export function versionProblems(info: ServerFields): string[] {
+  const valkey = info.get('valkey_version')
+  const redis = info.get('redis_version') ?? '0'
   const isOld = valkey === undefined ? Number.parseFloat(redis) < 7 : Number.parseFloat(valkey) < 7.2
   return isOld ? [`Redis ${valkey ?? redis} is too old: Redis 7.0 or Valkey 7.2 is the least.`] : []
-}
-
-/** What Redis would do to jobs under these settings. */
-export function durabilityProblems(maxmemoryPolicy: string, appendOnly: string): string[] {
-  const problems: string[] = []
-  if (maxmemoryPolicy !== 'noeviction') {
-    problems.push(
-      `Redis may evict jobs (maxmemory-policy is ${maxmemoryPolicy}): run "redis-cli CONFIG SET maxmemory-policy noeviction".`,
-    )
-  }
-  if (appendOnly !== 'yes') {
-    problems.push(
-      'Redis would lose jobs at a restart (appendonly is no): run "redis-cli CONFIG SET appendonly yes".',
-    )
-  }
-  return problems
-}
-
-/** From INFO, as CONFIG GET would show passwords of the server to everybody who may ask. */
-function settingProblems(info: string, logger: Logger): string[] {
-  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
-  const appendOnly = /^aof_enabled:([01])/m.exec(info)?.[1]
-  if (policy === undefined || appendOnly === undefined) {
-    logger.warn('Redis does not show its settings; its eviction policy and AOF are not checked')
-    return []
-  }
-  return durabilityProblems(policy, appendOnly === '1' ? 'yes' : 'no')
 }

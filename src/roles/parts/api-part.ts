@@ -4,6 +4,7 @@ import { ApiServer } from '../../api/api-server.ts'
 import { CertificateFiles } from '../../api/certificate-files.ts'
 import { type ApiParts, createApi } from '../../api/create-api.ts'
 import { EventStreams, STREAMS_MAX } from '../../api/events/event-streams.ts'
+import { measured } from '../../api/measuring/measured.ts'
 import { readBuiltDashboard } from '../../api/dashboard/built-dashboard.ts'
 import type { OidcLogin } from '../../api/sessions/oidc-routes.ts'
 import { StartupError } from '../../domain/errors.ts'
@@ -11,6 +12,7 @@ import { listenFailure } from '../../domain/net/listen-address.ts'
 import type { UserVerifier } from '../../ports/access/user-verifier.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
+import type { RequestMetrics } from '../../ports/metrics.ts'
 import { NOTHING_MANAGED, type ManagedResources } from '../../ports/settings.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
@@ -85,6 +87,7 @@ interface ApiPartOptions {
   aside?: ApiParts['aside']
   /** As `DashboardParts` has it. */
   echoAt?(): string | null
+  requests: RequestMetrics
   /** How long it keeps serving after a stop; 0 when absent. */
   shutdownDelayMs?: number
   logger: Logger
@@ -140,7 +143,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     trustedProxies: settings.trustedProxies,
     ...{ events, ...placed(options) },
   })
-  const server = openServer(options, listener)
+  const server = openServer(options, measured(listener, { requests: options.requests, clock: systemClock }))
   options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS, options.shutdownDelayMs))
   // The last to be registered ends first: pages go elsewhere while this API still serves.
   options.lifecycle.onStop('streams of events', () => events.close())

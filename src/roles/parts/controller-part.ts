@@ -15,6 +15,7 @@ import { leaderOnlyWriter } from '../../kubernetes/leader-election/leader-only-w
 import { ReconcileLoop } from '../../kubernetes/workqueue/reconcile-loop.ts'
 import { createNamespaceReader } from '../../kubernetes/resources/namespace-reader.ts'
 import { createSecretReader } from '../../kubernetes/resources/secret-reader.ts'
+import type { StoreSafety } from '../../ports/health.ts'
 import type { EventRecorder, KubeObject, Leadership } from '../../ports/kubernetes.ts'
 import type { ReconcileMetrics } from '../../ports/metrics.ts'
 import { queueKeyOf } from '../../resources/queue-owner.ts'
@@ -41,6 +42,7 @@ export function startManager(
   parts: {
     readonly telemetry: Telemetry
     readonly engine: LazyEngine
+    readonly safety: StoreSafety
     readonly cluster: Cluster
     readonly kinds: OwnKinds
     readonly leadership: Leadership
@@ -48,7 +50,7 @@ export function startManager(
     readonly metrics: ReconcileMetrics
   },
 ): Pick<Manager, 'obstacle'> {
-  const { kinds, engine, cluster, leadership, events, metrics } = parts
+  const { kinds, engine, safety, cluster, leadership, events, metrics } = parts
   const { logger, registry } = parts.telemetry
   const workqueues: Workqueues = {
     queues: (key, priority) => loops.queues.enqueue(key, priority),
@@ -79,6 +81,7 @@ export function startManager(
       teamStats: engine.teamStats,
       channelHealth: engine.channelHealth,
       auditLog: engine.auditLog,
+      safety,
       record: createEngineRecord(cluster.transport, ownPlace(settings, 'state')),
       events,
       isWatched: (namespace) => cluster.isWatched(namespace),

@@ -19,7 +19,7 @@ import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
 import { endWithInstallation, openEngine, startCompiledWindows } from './engine-part.ts'
 import { lazyPort } from '../startup/lazy-port.ts'
 import { createLifecycle, type Lifecycle } from '../startup/lifecycle.ts'
-import { EXECUTOR_COMMAND_TIMEOUT_MS, openWakeHints } from './store.ts'
+import { EXECUTOR_COMMAND_TIMEOUT_MS, openWakeHints, type Store } from './store.ts'
 import { redisCheck, type Telemetry } from './telemetry-part.ts'
 
 /**
@@ -35,6 +35,7 @@ export interface LazyEngine {
   readonly auditLog: AuditLog
   readonly backlog: BacklogReader
   readonly hints: WakeHints
+  readonly servers: { read: Store['readServers'] }
   readonly check: ReadinessCheck
 }
 
@@ -115,6 +116,7 @@ function lazyEngine(listeners: Set<(shard: number) => void>, current: () => Lazy
     channelHealth: lazyPort(() => current().channelHealth),
     auditLog: lazyPort(() => current().auditLog),
     backlog: lazyPort(() => current().backlog),
+    servers: lazyPort(() => current().servers),
     hints: {
       onWake: (listener) => {
         listeners.add(listener)
@@ -180,6 +182,7 @@ async function openParts(settings: LazyEngineSettings, role: Role): Promise<Lazy
     auditLog: createAuditLog(store.engine),
     backlog: createBacklogReader(store.engine, windows),
     hints: await openWakeHints(settings, role),
+    servers: { read: () => store.readServers() },
     check: redisCheck(store.connection),
   }
 }

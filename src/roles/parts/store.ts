@@ -5,6 +5,7 @@ import type { RedisPlace } from '../../redis/client/client-options.ts'
 import { createEngine, DEFAULT_RETENTION, type Engine } from '../../redis/client/engine.ts'
 import { checkRedisIsSafe, openInstallation, whenThereIsRoom } from '../../redis/installation/installation.ts'
 import { asStoreFault } from '../../redis/client/faults.ts'
+import { readServers } from '../../redis/servers/server-look.ts'
 import { guardConnection } from '../../redis/client/guard/guarded-connection.ts'
 import { loadScripts } from '../../redis/steps.ts'
 import { createStepRunner } from '../../redis/client/step-runner.ts'
@@ -27,6 +28,8 @@ export interface Store {
   readonly engine: Engine
   /** Where its servers are at present; see `serversOf`. */
   servers(): readonly string[]
+  /** What each primary says of itself. */
+  readServers(): ReturnType<typeof readServers>
 }
 
 /** The settings that say which Redis it is. */
@@ -84,6 +87,7 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
     return {
       connection,
       servers: () => serversOf(plain),
+      readServers: () => readServers(plain),
       engine: createEngine({
         runner,
         jobIds,

@@ -6,6 +6,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClusterMetrics } from '../../../src/telemetry/cluster-metrics.ts'
 import { createControllerMetrics } from '../../../src/telemetry/controller-metrics.ts'
 import { createMetrics, type MetricsRegistry } from '../../../src/telemetry/metrics.ts'
+import { createRedisMetrics } from '../../../src/telemetry/redis/redis-metrics.ts'
+import { createRequestMetrics } from '../../../src/telemetry/requests/request-metrics.ts'
 import { createReconcileMetrics } from '../../../src/telemetry/reconcile-metrics.ts'
 import { createScalingMetrics } from '../../../src/telemetry/scaling-metrics.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
@@ -64,6 +66,19 @@ function everySeries(): MetricsRegistry {
   const { metrics, registry } = made
   metrics.jobStarted(20)
   metrics.redisStep('push', 0.001, true)
+  createRedisMetrics(registry).serversSeen([
+    {
+      name: '10.0.0.7:6379',
+      usedBytes: 500,
+      maxBytes: 1_000,
+      evictedKeys: 0,
+      isAppendOnly: true,
+      isAppendOnlyWritten: true,
+      savedAtSeconds: 0,
+      risks: [],
+    },
+  ])
+  createRequestMetrics(registry).answered('POST', '/api/jobs', 201, 0.004)
   const controller = createControllerMetrics(registry)
   controller.engineHeld(true)
   controller.statusWritten('HttpQueue')
@@ -332,6 +347,15 @@ const HEALTHY: readonly { series: string; values: string }[] = [
   series('punctual_redis_step_errors_total', '0x60', 'step="push"'),
   series('punctual_redis_step_duration_seconds_count', '0+100x60', 'step="push"'),
   ...histogram('punctual_redis_step_duration_seconds', '0+60x60', '0+60x60'),
+  series('punctual_redis_risks', '0x60', 'risk="eviction"'),
+  series('punctual_redis_memory_used_bytes', '800x60', 'server="a"'),
+  series('punctual_redis_memory_max_bytes', '1000x60', 'server="a"'),
+  series('punctual_redis_memory_used_bytes', '5000x60', 'server="unlimited"'),
+  series('punctual_redis_memory_max_bytes', '0x60', 'server="unlimited"'),
+  series('punctual_redis_evicted_keys_total', '3x60', 'server="a"'),
+  series('punctual_http_requests_total', '0+100x60', 'route="/api/jobs",code="201"'),
+  series('punctual_http_requests_total', '0+1x60', 'route="/api/jobs",code="503"'),
+  ...histogram('punctual_http_request_duration_seconds', '0+60x60', '0+60x60'),
   ...histogram('punctual_job_lateness_seconds', '0+60x60', '0+60x60'),
   series('punctual_calls_in_flight', '2x60'),
   series('punctual_call_slots', '50x60'),
@@ -362,6 +386,17 @@ const TROUBLES: Readonly<Record<string, readonly { series: string; values: strin
   PunctualEngineLost: [series('punctual_engine_losses_total', '0x30 1x30', 'reason="EngineLost"')],
   PunctualRedisErrors: [series('punctual_redis_step_errors_total', '0+10x60', 'step="push"')],
   PunctualRedisSlow: histogram('punctual_redis_step_duration_seconds', '0x60', '0+60x60'),
+  PunctualRedisUnsafe: [series('punctual_redis_risks', '1x60', 'risk="append_only_off"')],
+  PunctualRedisMemoryHigh: [
+    series('punctual_redis_memory_used_bytes', '900x60', 'server="a"'),
+    series('punctual_redis_memory_used_bytes', '5000x60', 'server="unlimited"'),
+  ],
+  PunctualRedisEvicting: [series('punctual_redis_evicted_keys_total', '0x30 7x30', 'server="a"')],
+  PunctualApiErrors: [
+    series('punctual_http_requests_total', '0+90x60', 'route="/api/jobs",code="201"'),
+    series('punctual_http_requests_total', '0+10x60', 'route="/api/jobs",code="503"'),
+  ],
+  PunctualApiSlow: histogram('punctual_http_request_duration_seconds', '0x60', '0+60x60'),
   PunctualJobsLate: [...LATE, series('punctual_calls_in_flight', '48x60')],
   PunctualNoExecutors: UP.filter((_, index) => index !== 2),
   PunctualScalingLimited: [series('punctual_scaling_limited', '1x60')],

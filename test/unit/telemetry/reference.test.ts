@@ -5,6 +5,8 @@ import { expect, test } from 'vitest'
 import { createClusterMetrics } from '../../../src/telemetry/cluster-metrics.ts'
 import { createControllerMetrics } from '../../../src/telemetry/controller-metrics.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { createRedisMetrics } from '../../../src/telemetry/redis/redis-metrics.ts'
+import { createRequestMetrics } from '../../../src/telemetry/requests/request-metrics.ts'
 import { createReconcileMetrics } from '../../../src/telemetry/reconcile-metrics.ts'
 import { createScalingMetrics } from '../../../src/telemetry/scaling-metrics.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -13,6 +15,8 @@ const DOCS = join(import.meta.dirname, '../../../docs')
 
 async function seriesOfAll(): Promise<string[][]> {
   const { registry } = createMetrics({ processMetrics: false })
+  createRedisMetrics(registry)
+  createRequestMetrics(registry)
   createControllerMetrics(registry)
   createScalingMetrics(registry)
   createReconcileMetrics(registry)

@@ -281,6 +281,21 @@ it('reports for a while that jobs were lost', async () => {
   expect(resources.get(KEY)?.status?.conditions?.map(({ type }) => type)).toEqual(['Dispatching', 'Ready'])
 })
 
+it('reports while Redis puts jobs at risk', async () => {
+  const { resources, settle, engineState, condition } = await applied()
+  engineState.risks = ['Redis may evict jobs.', 'Redis would lose jobs at a restart.']
+  await settle(KEY)
+  expect(condition(KEY, 'JobsAtRisk')).toMatchObject({
+    status: 'True',
+    reason: 'RedisUnsafe',
+    message: 'Redis may evict jobs. Redis would lose jobs at a restart. Jobs are taken and called as before.',
+  })
+  expect(condition(KEY, 'Ready')).toMatchObject({ status: 'True' })
+  engineState.risks = []
+  await settle(KEY)
+  expect(resources.get(KEY)?.status?.conditions?.map(({ type }) => type)).toEqual(['Dispatching', 'Ready'])
+})
+
 describe('a crash between any two writes ends the same', () => {
   type World = ReturnType<typeof createQueueWorld>
   const stories: Record<string, (world: World) => Promise<void>> = {

@@ -21,7 +21,7 @@ export function createQueueWorld(crash: PlannedCrash | null = null) {
   const stats = new Map<string, QueueStatsEntry>()
   /** What Redis would count, read when the reconciler asks. */
   const counted = new Map<string, QueueStatsEntry>()
-  const engineState = { loss: null as EngineLoss | null }
+  const engineState = { loss: null as EngineLoss | null, risks: [] as string[] }
   /** `missing`: the key of a resource that only the informer still has. */
   const apiServer = { missing: '' }
   const secrets = createFakeSecrets()
@@ -40,6 +40,7 @@ export function createQueueWorld(crash: PlannedCrash | null = null) {
         check,
         ...{ secrets: secrets.reader, polls },
         engine: { write: engine.write, loss: () => engineState.loss, obstacle: engine.obstacle },
+        safety: { risks: () => engineState.risks },
         statsOf: (key) => stats.get(key) ?? null,
         readStats: async (key) => {
           const known = counted.get(key)
