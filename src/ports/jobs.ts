@@ -69,6 +69,8 @@ export interface JobListQuery {
   readonly limit: number
   /** From the previous page; null = the first page. */
   readonly cursor: string | null
+  /** Aborted when nobody waits for the page any more. */
+  readonly signal?: AbortSignal
 }
 
 export interface JobListPage {
@@ -119,7 +121,7 @@ export interface JobStore {
   /**
    * Lists queue by queue: jobs that have not ended by due time, then dead letters, then finished chains, newest first.
    * A page before the last may be short or empty. `bad_cursor` when this list did not make the cursor;
-   * `too_many_searches` when the team, or all teams, have as many under way here as there may be; an unknown queue is
+   * `too_many_searches` when the team has as many costly requests under way here as it may; an unknown queue is
    * an empty page.
    */
   list(query: JobListQuery): Promise<JobListPage | 'bad_cursor' | 'too_many_searches'>

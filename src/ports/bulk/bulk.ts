@@ -17,10 +17,10 @@ export interface BulkListQuery {
 /** Bulks as their owner sees them. Another team's is unknown. Throws StoreUnavailableError and StorageFullError. */
 export interface BulkStore {
   /**
-   * Looks for the jobs of a bulk, at a bounded number of records, and changes nothing. `too_many_searches`: the team, or all
-   * teams, have as many under way here as there may be.
+   * Looks for the jobs of a bulk, at a bounded number of records, and changes nothing. `too_many_searches`: the team
+   * has as many costly requests under way here as it may. @param signal aborted when nobody waits for the answer any more
    */
-  preview(team: string, order: BulkOrder): Promise<BulkPreview | 'too_many_searches'>
+  preview(team: string, order: BulkOrder, signal?: AbortSignal): Promise<BulkPreview | 'too_many_searches'>
   /** `too_many`: of the team are running. */
   create(team: string, order: BulkOrder, actor: Actor): Promise<Bulk | 'too_many'>
   /** Newest first, those of the last BULK_RETENTION_DAYS. */

@@ -17,6 +17,7 @@ import {
   BULKS_RUNNING_PER_TEAM_MAX,
 } from '../../domain/limits.ts'
 import { StoreUnavailableError } from '../../domain/errors.ts'
+import type { CostGate } from '../../domain/cost-gate.ts'
 import type { BulkListQuery, BulkStore } from '../../ports/bulk/bulk.ts'
 import { audited, DONE } from '../audit-log/audit-entry.ts'
 import { shardKeys, shardOfQueue, type Engine } from '../client/engine.ts'
@@ -30,7 +31,6 @@ import {
   partMember,
   wholeMember,
 } from './records/bulk-steps.ts'
-import { SearchTurns } from '../search/search-turns.ts'
 import { tendBulk } from './bulk-tender.ts'
 import { previewBulk } from './preview.ts'
 
@@ -40,16 +40,16 @@ const IDS_PER_MS = 256
 /** Tries when an id is taken, or somebody else changes the bulk meanwhile. */
 const TRIES_MAX = 5
 
-/** @param turns those of the lists of jobs, where there are any */
+/** @param gate that of the lists of jobs; absent = searches do not wait for a turn */
 export function createBulkStore(
   engine: Engine,
   random: () => number,
-  turns: SearchTurns = new SearchTurns(),
+  gate: CostGate | null = null,
 ): BulkStore {
   return {
-    preview: (team, order) =>
-      previewBulk(engine, turns, { team, order, createdBeforeMs: nowOf(engine, team) }),
-    create: (team, order, actor) => create(engine, { team, order, actor, random, turns }),
+    preview: (team, order, signal) =>
+      previewBulk(engine, { gate, signal }, { team, order, createdBeforeMs: nowOf(engine, team) }),
+    create: (team, order, actor) => create(engine, { team, order, actor, random, gate }),
     list: (query) => list(engine, query),
     get: async (team, id) => {
       const record = await readBulk(engine, { team, id })
@@ -69,16 +69,16 @@ interface Creation {
   readonly order: BulkOrder
   readonly actor: Actor
   readonly random: () => number
-  readonly turns: SearchTurns
+  readonly gate: CostGate | null
 }
 
 async function create(
   engine: Engine,
-  { team, order, actor, random, turns }: Creation,
+  { team, order, actor, random, gate }: Creation,
 ): Promise<Bulk | 'too_many'> {
   const keys = homeOfBulks(engine, team)
   const nowMs = nowOf(engine, team)
-  const found = await previewBulk(engine, turns, { team, order, createdBeforeMs: nowMs })
+  const found = await previewBulk(engine, { gate }, { team, order, createdBeforeMs: nowMs })
   const { matched, isAtLeast } = found === 'too_many_searches' ? { matched: 0, isAtLeast: true } : found
   const { action, target, ratePerSecond, callDepth = 0 } = order
   const nonce = randomBytes(9).toString('base64url')

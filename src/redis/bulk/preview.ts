@@ -1,3 +1,4 @@
+import type { CostGate } from '../../domain/cost-gate.ts'
 import type { BulkOrder } from '../../domain/bulk/bulk.ts'
 import type { JobFilter } from '../../domain/jobs/job-filter.ts'
 import { BULK_SAMPLE_MAX } from '../../domain/limits.ts'
@@ -5,7 +6,7 @@ import type { BulkPreview } from '../../ports/bulk/bulk.ts'
 import { shardOfQueue, type Engine } from '../client/engine.ts'
 import { type FoundPage, searchShard, type ShardSearch } from '../search/search-shard.ts'
 import { SEARCHED_BYTES_MAX } from '../search/sections/search-budget.ts'
-import type { SearchTurns } from '../search/search-turns.ts'
+import { type InTurn, searchInTurn } from '../search/search-visit.ts'
 import { isMeantBy } from './pages/candidates.ts'
 
 /**
@@ -21,10 +22,15 @@ export interface Preview {
   readonly createdBeforeMs: number
 }
 
-/** The turns bound how many previews look through records at once. */
+interface Looker {
+  readonly gate: CostGate | null
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The gate bounds how many previews look through records at once. */
 export async function previewBulk(
   engine: Engine,
-  turns: SearchTurns,
+  looker: Looker,
   preview: Preview,
 ): Promise<BulkPreview | 'too_many_searches'> {
   const { team, order } = preview
@@ -32,17 +38,13 @@ export async function previewBulk(
   if (target.kind === 'ids') {
     return { matched: target.ids.length, isAtLeast: false, sample: target.ids.slice(0, BULK_SAMPLE_MAX) }
   }
-  if (!turns.enter(team)) return 'too_many_searches'
-  try {
-    return await look(engine, turns, { ...preview, filter: target.filter })
-  } finally {
-    turns.leave(team)
-  }
+  const { filter } = target
+  return searchInTurn({ ...looker, team }, (inTurn) => look(engine, inTurn, { ...preview, filter }))
 }
 
 async function look(
   engine: Engine,
-  turns: SearchTurns,
+  inTurn: InTurn,
   { team, order, filter, createdBeforeMs }: Preview & { readonly filter: JobFilter },
 ): Promise<BulkPreview> {
   const shards =
@@ -60,7 +62,7 @@ async function look(
         ...{ team, shard, filter, isMeant, createdBeforeMs, from },
         limit: FOUND_PER_CALL_MAX,
         bytesMax: SEARCHED_BYTES_MAX - bytes,
-        inTurn: (step) => turns.step(team, step),
+        inTurn,
       }
       const page: FoundPage = await searchShard(engine, search)
       matched += page.found.length

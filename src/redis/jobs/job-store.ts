@@ -1,3 +1,4 @@
+import type { CostGate } from '../../domain/cost-gate.ts'
 import type { JobStore } from '../../ports/jobs.ts'
 import { readChain } from '../chains/chain-reader.ts'
 import { knownQueue, type KnownQueue } from '../chains/known-queue.ts'
@@ -10,16 +11,15 @@ import { removeJob } from '../mending/remove-job.ts'
 import type { QuotaKeeper } from '../quotas/quota-keeper.ts'
 import { groupDeadLetters } from '../search/dead-letter-groups.ts'
 import { listJobs } from '../search/job-pages.ts'
-import { SearchTurns } from '../search/search-turns.ts'
 
 /**
  * @param quotas absent = no quotas for retries and replays
- * @param turns shared with other searches of the process
+ * @param gate shared with other costly requests of the process; absent = searches do not wait for a turn
  */
 export function createJobStore(
   engine: Engine,
   quotas: QuotaKeeper | null = null,
-  turns: SearchTurns = new SearchTurns(),
+  gate: CostGate | null = null,
 ): JobStore {
   const remake = createRemake(engine, quotas)
   return {
@@ -27,8 +27,8 @@ export function createJobStore(
       const queue = await queueOfJob(engine, team, jobId)
       return queue === null ? null : readChain(engine, queue, engine.jobIds.rootOf(jobId))
     },
-    list: (query) => listJobs(engine, query, turns),
-    deadLetterGroups: (query) => groupDeadLetters(engine, query, turns),
+    list: (query) => listJobs(engine, query, gate),
+    deadLetterGroups: (query) => groupDeadLetters(engine, query, gate),
     remove: async (team, jobId, actor, mayPurge) => {
       const queue = await queueOfJob(engine, team, jobId)
       return queue === null ? NOT_FOUND : removeJob(engine, queue, { jobId, actor, mayPurge })

@@ -1,3 +1,4 @@
+import type { CostGate } from '../../domain/cost-gate.ts'
 import type { JobFilter } from '../../domain/jobs/job-filter.ts'
 import { hostOf } from '../../domain/jobs/job-match.ts'
 import type { AttemptSummary } from '../../domain/jobs/job.ts'
@@ -8,25 +9,24 @@ import { formatJobCursor, parseJobCursor } from './job-cursor.ts'
 import { readFirst } from './job-pages.ts'
 import { queuesFrom } from './listed-queues.ts'
 import { walkQueues } from './queue-walk.ts'
-import type { SearchTurns } from './search-turns.ts'
+import { searchInTurn } from './search-visit.ts'
 import { SearchBudget, SEARCHED_RECORDS_MAX } from './sections/search-budget.ts'
 import { FIRST_SPOTS, READ_AT_ONCE } from './sections/section-page.ts'
 
 /** Groups that one request names; a step finds no more new ones than it reads. */
 const GROUPS_MAX = 1_000
 
-/** What dead letters have in common: of the original, as filters compare it. The turns bound how many look through records. */
+/** What dead letters have in common: of the original, as filters compare it. The gate bounds how many look through records. */
 export async function groupDeadLetters(
   engine: Engine,
-  { team, queues, filter: asked, cursor }: DeadLetterQuery,
-  turns: SearchTurns,
+  { team, queues, filter: asked, cursor, signal }: DeadLetterQuery,
+  gate: CostGate | null,
 ): Promise<DeadLetterGroupPage | 'bad_cursor' | 'too_many_searches'> {
   const filter: JobFilter = { ...asked, status: 'dead_lettered' }
   const scope = { list: 'dead-letter groups', team, filter } as const
   const from = cursor === null ? null : parseJobCursor(scope, cursor)
   if (from === null && cursor !== null) return 'bad_cursor'
-  if (!turns.enter(team)) return 'too_many_searches'
-  try {
+  return searchInTurn({ team, gate, signal }, async (inTurn) => {
     const budget = new SearchBudget(SEARCHED_RECORDS_MAX)
     const groups = new Map<string, DeadLetterGroup>()
     const { next } = await walkQueues(engine, {
@@ -34,7 +34,7 @@ export async function groupDeadLetters(
       queuesFrom: (position) => queuesFrom(engine, { team, queues, filter }, position),
       read: async (sections, room) => {
         const [{ queue }] = sections
-        const part = await turns.step(team, () =>
+        const part = await inTurn(() =>
           readFirst(engine, sections, { room: Math.max(room, READ_AT_ONCE), budget }),
         )
         const purges = await purgesOf(engine, queue, part.jobs)
@@ -44,9 +44,7 @@ export async function groupDeadLetters(
     })
     const nextCursor = next === null ? null : formatJobCursor(scope, next)
     return { groups: [...groups.values()], nextCursor, searched: budget.searched }
-  } finally {
-    turns.leave(team)
-  }
+  })
 }
 
 /** When they are purged, Unix ms; null for one that has left meanwhile. */

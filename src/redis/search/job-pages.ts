@@ -1,3 +1,4 @@
+import type { CostGate } from '../../domain/cost-gate.ts'
 import type { JobListPage, JobListQuery, ListedJob } from '../../ports/jobs.ts'
 import type { Engine } from '../client/engine.ts'
 import { formatJobCursor, parseJobCursor } from './job-cursor.ts'
@@ -5,7 +6,7 @@ import { readSection } from './sections/read-section.ts'
 import { queuesFrom } from './listed-queues.ts'
 import { type ReadPart, type ReadSections, type Sections, walkQueues } from './queue-walk.ts'
 import { SearchBudget, SEARCHED_RECORDS_MAX } from './sections/search-budget.ts'
-import type { SearchTurns } from './search-turns.ts'
+import { searchInTurn } from './search-visit.ts'
 import { FIRST_SPOTS, type AskedSection, type SectionPage } from './sections/section-page.ts'
 import { isNarrow } from './sections/sections.ts'
 
@@ -14,11 +15,11 @@ const LISTED_RECORDS_MAX = 5_000
 /** Sections that are read together. */
 const READ_TOGETHER = 16
 
-/** Lists jobs; where it must look through records, the turns bound how many such requests there are. */
+/** Lists jobs; where it must look through records, the gate bounds how many such requests there are. */
 export async function listJobs(
   engine: Engine,
   query: JobListQuery,
-  turns: SearchTurns,
+  gate: CostGate | null,
 ): Promise<JobListPage | 'bad_cursor' | 'too_many_searches'> {
   const { team, filter, limit, cursor } = query
   const from = cursor === null ? null : parseJobCursor(query, cursor)
@@ -35,16 +36,13 @@ export async function listJobs(
     const page = await walk(budget, (sections, room) => readTogether(engine, sections, { room, budget }))
     return { ...page, searched: null }
   }
-  if (!turns.enter(team)) return 'too_many_searches'
-  try {
+  return searchInTurn({ team, gate, signal: query.signal }, async (inTurn) => {
     const budget = new SearchBudget(SEARCHED_RECORDS_MAX)
     const page = await walk(budget, (sections, room) =>
-      turns.step(team, () => readFirst(engine, sections, { room, budget })),
+      inTurn(() => readFirst(engine, sections, { room, budget })),
     )
     return { ...page, searched: budget.searched }
-  } finally {
-    turns.leave(team)
-  }
+  })
 }
 
 interface Room {

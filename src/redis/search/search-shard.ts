@@ -5,6 +5,7 @@ import { formatPosition, parsePosition } from './job-cursor.ts'
 import { readFirst } from './job-pages.ts'
 import { queuesOfShard } from './listed-queues.ts'
 import { walkQueues } from './queue-walk.ts'
+import type { InTurn } from './search-visit.ts'
 import { SearchBudget } from './sections/search-budget.ts'
 import { FIRST_SCAN, FIRST_SPOTS } from './sections/section-page.ts'
 
@@ -23,7 +24,7 @@ export interface ShardSearch {
   /** Bytes to look at; absent = as many as a list may. A step may exceed it by what it reads. */
   readonly bytesMax?: number
   /** Runs each step that looks through records; absent = at once. */
-  readonly inTurn?: <T>(step: () => Promise<T>) => Promise<T>
+  readonly inTurn?: InTurn
 }
 
 export interface FoundJob {

@@ -10,7 +10,8 @@ import { createShardMaintenance } from '../../../src/redis/maintenance/shard-mai
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
 import { createBulkStore } from '../../../src/redis/bulk/bulk-store.ts'
-import { SearchTurns } from '../../../src/redis/search/search-turns.ts'
+import { CostGate } from '../../../src/domain/cost-gate.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { assertClean } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
@@ -318,13 +319,15 @@ describe('a bulk', () => {
     const payload = JSON.stringify({ filling: 'x'.repeat(1024 * 1024 - 100) })
     await stage.push(48, { start: { delaySeconds: 3_600 }, request: { payload } })
     stage.world.clock.advance(1)
-    const turns = new SearchTurns()
     let steps = 0
-    const step = turns.step.bind(turns)
-    turns.step = (team, work) => {
-      steps += 1
-      return step(team, work)
-    }
+    const gate = new CostGate({
+      ...systemClock,
+      // After each step at the gate.
+      nextTurn: (run) => {
+        steps += 1
+        systemClock.nextTurn(run)
+      },
+    })
     const { runner } = stage.world.engine
     let bytes = 0
     const read: typeof runner.read = async (ask) => {
@@ -332,15 +335,14 @@ describe('a bulk', () => {
       bytes += JSON.stringify(answer)?.length ?? 0
       return answer
     }
-    const store = createBulkStore({ ...stage.world.engine, runner: { ...runner, read } }, () => 0, turns)
+    const store = createBulkStore({ ...stage.world.engine, runner: { ...runner, read } }, () => 0, gate)
     const filter = { ...ANY_JOB, text: 'nowhere' }
     const order = { action: 'cancel', target: { kind: 'filter', filter }, ratePerSecond: null } as const
     expect(await store.preview(TEAM, order)).toMatchObject({ matched: 0, isAtLeast: true })
     expect(bytes).toBeGreaterThan(24 * 1024 * 1024)
     expect(bytes).toBeLessThan(42 * 1024 * 1024)
     expect(steps).toBeGreaterThanOrEqual(4)
-    const searches = [1, 2, 3, 4].map(() => turns.enter(TEAM))
-    expect(searches).not.toContain(false)
+    while (gate.enter(TEAM) !== null) continue
     expect(await store.preview(TEAM, order)).toBe('too_many_searches')
   })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { ANY_JOB, type JobFilter } from '../../../src/domain/jobs/job-filter.ts'
+import { COSTLY_PER_TEAM_MAX, CostGate } from '../../../src/domain/cost-gate.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
@@ -9,6 +10,7 @@ import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { claimed, pushAll } from '../../support/engine/model-executor.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { QueueStage } from '../queues/queue-stage.ts'
 
 const TEAM = 'default'
@@ -296,13 +298,13 @@ test('the runs of a cron are found in its hidden queue, unless the list is limit
   }
 })
 
-test('two teams that search at once find their own, and a fifth search of one is refused', async () => {
+test('two teams that search at once find their own, and a search too many of one is refused', async () => {
   const mine = await pushAll(stage.intake, 300, LATER)
   const theirs = await pushAll(stage.intake, 300, { ...LATER, team: 'others' })
-  const store = createJobStore(stage.world.engine)
+  const store = createJobStore(stage.world.engine, null, new CostGate(systemClock))
   const list = (team: string) =>
     store.list({ team, filter: NARROW, queues: null, limit: 1_000, cursor: null })
-  const asked = [TEAM, 'others', TEAM, 'others', TEAM, 'others', TEAM, 'others', TEAM]
+  const asked = Array.from({ length: 2 * COSTLY_PER_TEAM_MAX + 1 }, (_, i) => (i % 2 === 0 ? TEAM : 'others'))
   const pages = await Promise.all(asked.map(list))
   assert.equal(pages.pop(), 'too_many_searches')
   for (const [i, page] of pages.entries()) {
