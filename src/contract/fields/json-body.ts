@@ -1,14 +1,24 @@
 import { isUtf8 } from 'node:buffer'
+import type { SlicedWork } from '../../domain/cost-gate.ts'
 import { JSON_DEPTH_MAX } from '../../domain/limits.ts'
 import { FieldErrors, singleProblem, type ValidationProblem } from './field-errors.ts'
 import { FieldReader } from './field-reader.ts'
 import type { JsonItem } from './json-items.ts'
-import { describePlace, type JsonMember, memberValue, placeAfter, scanJsonObject } from './json-members.ts'
+import {
+  type JsonMember,
+  type JsonObjectScan,
+  memberValue,
+  scanJsonObject,
+  scanJsonObjectSliced,
+} from './json-members.ts'
+import { describePlace, placeAfter, placeAfterSliced } from './text-place.ts'
 import { refuseUnknownFields, UNKNOWN_FIELDS_NAMED_MAX } from './unknown-fields.ts'
 import { mustBeObject, mustNotBeDeeper, mustNotHoldMoreValues, mustNotRepeat } from './validation-texts.ts'
 
 /** Repeated fields are tolerated up to here; the last one counts. */
 const REPEATED_FIELDS_MAX = 100
+/** Fields that are looked at before it is known which ones there may be: far more than any request has. */
+const FIELDS_SCANNED_MAX = 256
 /**
  * Values in a field that is parsed, nested ones included. Far above the bound of any field, whose own check then names
  * the mistake; a field of hundreds of thousands of values is never built.
@@ -62,15 +72,61 @@ export class JsonFields extends FieldReader {
   }
 }
 
+type Malformed = Extract<BodyResult<never>, { kind: 'malformed' }>
+type GoodScan = Extract<JsonObjectScan, { kind: 'object' | 'stopped' }>
+
+/** A body whose fields have been found, as `scanBody` does it. */
+export class ScannedBody {
+  readonly found: Malformed | { readonly text: string; readonly scan: GoodScan }
+
+  constructor(found: ScannedBody['found']) {
+    this.found = found
+  }
+}
+
+/** The bytes of a body, or what was found in those of a large one. */
+export type RequestBody = Buffer | ScannedBody
+
+/** Finds the fields of a body, in slices. */
+export function* scanBody(body: Buffer): SlicedWork<ScannedBody> {
+  const text = body.toString('utf8')
+  yield
+  if (!isUtf8(body)) {
+    const place = yield* placeAfterSliced(text, text.indexOf('\ufffd'))
+    return new ScannedBody({ kind: 'malformed', error: malformedUtf8Text(describePlace(place)) })
+  }
+  yield
+  const scan = yield* scanJsonObjectSliced(text, manyFields())
+  if (scan.kind === 'object' || scan.kind === 'stopped') return new ScannedBody({ text, scan })
+  const place = yield* placeAfterSliced(text, scan.position)
+  const isEarlyEnd = scan.position === text.length
+  return new ScannedBody({
+    kind: 'malformed',
+    error: malformedText(scan.kind, describePlace(place), isEarlyEnd),
+  })
+}
+
+/** As `refusedEarly`, for whatever fields there may be. */
+function manyFields(): (name: string, isRepeated: boolean) => boolean {
+  let fields = 0
+  let repeated = 0
+  return (_name, isRepeated) => {
+    if (isRepeated) repeated += 1
+    else fields += 1
+    return fields > FIELDS_SCANNED_MAX || repeated > REPEATED_FIELDS_MAX
+  }
+}
+
 /**
- * Reads a JSON object from the bytes of a body. `read` checks the known fields in the contract's order; unknown ones are
+ * Reads a JSON object from a body. `read` checks the known fields in the contract's order; unknown ones are
  * reported after them.
  */
 export function readJsonBody<T>(
-  body: Buffer,
+  body: RequestBody,
   known: ReadonlySet<string>,
   read: (fields: JsonFields) => T,
 ): BodyResult<T> {
+  if (body instanceof ScannedBody) return readScanned(body, known, read)
   const text = textOf(body)
   if (typeof text !== 'string') return text
   const scan = scanJsonObject(text, refusedEarly(known))
@@ -80,6 +136,22 @@ export function readJsonBody<T>(
     return { kind: 'malformed', error: malformedText(scan.kind, where, scan.position === text.length) }
   }
   return readMembers({ text, members: scan.members }, known, read)
+}
+
+function readScanned<T>(
+  { found }: ScannedBody,
+  known: ReadonlySet<string>,
+  read: (fields: JsonFields) => T,
+): BodyResult<T> {
+  if ('error' in found) return found
+  const { text, scan } = found
+  let unknown = 0
+  for (const name of scan.members.keys()) if (!known.has(name)) unknown += 1
+  if (scan.kind === 'object' && unknown <= UNKNOWN_FIELDS_NAMED_MAX) {
+    return readMembers({ text, members: scan.members }, known, read)
+  }
+  // Without the name of `stopped`, there is an unknown field to report.
+  return { kind: 'invalid', problem: problemOfStart({ name: '', ...scan }, known) }
 }
 
 /** A checked value, or a problem for 422. */
@@ -109,7 +181,7 @@ function readMembers<T>(
 }
 
 /** The text of a body, or why it has none. */
-function textOf(body: Buffer): string | Extract<BodyResult<never>, { kind: 'malformed' }> {
+function textOf(body: Buffer): string | Malformed {
   const text = body.toString('utf8')
   if (isUtf8(body)) return text
   return {

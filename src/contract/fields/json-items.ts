@@ -1,3 +1,4 @@
+import type { SlicedWork } from '../../domain/cost-gate.ts'
 import { endOfValue, type JsonMembersScan, nameAt, scanMembers, skipSpace } from './json-members.ts'
 import { TextPieces } from './text-pieces.ts'
 
@@ -23,7 +24,7 @@ export type JsonItemsScan =
 
 export interface ItemBounds {
   readonly items: number
-  /** Of one item. Each is scanned in one go. */
+  /** Of one item. */
   readonly bytes: number
   /** Made anew for each item; see `scanMembers`. */
   isEnough(): (name: string, isRepeated: boolean) => boolean
@@ -45,8 +46,8 @@ export function piecesOfItems(body: Buffer, itemBytes: number): TextPieces {
 type Turns<T> = Generator<JsonItem | undefined, T>
 
 /**
- * Scans `{"<field>": […]}` without parsing the values, and yields each item. It also yields when it goes on to the next piece, so
- * that the caller can let others go on in between. Strict RFC 8259 grammar.
+ * Scans `{"<field>": […]}` without parsing the values, and yields each item. It also yields in between, so that the caller can
+ * let others go on. Strict RFC 8259 grammar.
  */
 export function* scanJsonItems(pieces: TextPieces, field: string, bounds: ItemBounds): Turns<JsonItemsScan> {
   const start = yield* nextAt(pieces, 0)
@@ -78,12 +79,12 @@ function* scanList(pieces: TextPieces, start: number, bounds: ItemBounds): Turns
   if (pieces.text[at] === ']') return at + 1
   for (let index = 0; ; index += 1) {
     if (index === bounds.items) return { kind: 'too_many' }
-    let item = scanItem(pieces.text, at, bounds)
+    let item = yield* scanItem(pieces.text, at, bounds)
     if (mayBeCutOff(item.end, pieces.text) && at > 0 && !pieces.isLast) {
       yield
       pieces.moveTo(at)
       at = 0
-      item = scanItem(pieces.text, at, bounds)
+      item = yield* scanItem(pieces.text, at, bounds)
     }
     const { text } = pieces
     if (item.end < 0) {
@@ -101,12 +102,14 @@ function* scanList(pieces: TextPieces, start: number, bounds: ItemBounds): Turns
   }
 }
 
-/** @returns `end` as `endOfValue` answers it */
-function scanItem(text: string, at: number, bounds: ItemBounds): JsonItem & { readonly end: number } {
-  if (text[at] !== '{') return { text, scan: null, end: endOfValue(text, at) }
-  const scan = scanMembers(text, at, bounds.isEnough())
+/** `end` is as `endOfValue` answers it. */
+type ScannedItem = JsonItem & { readonly end: number }
+
+function* scanItem(text: string, at: number, bounds: ItemBounds): SlicedWork<ScannedItem> {
+  if (text[at] !== '{') return { text, scan: null, end: yield* endOfValue(text, at) }
+  const scan = yield* scanMembers(text, at, bounds.isEnough())
   if (scan.kind === 'malformed') return { text, scan: null, end: ~scan.position }
-  return { text, scan, end: scan.kind === 'object' ? scan.end : endOfValue(text, at) }
+  return { text, scan, end: scan.kind === 'object' ? scan.end : yield* endOfValue(text, at) }
 }
 
 /** A number that is cut off begins with one that is none, which `e+` may follow. */

@@ -1,3 +1,5 @@
+import type { SlicedWork } from '../../domain/cost-gate.ts'
+
 /**
  * Finds the members of the outermost object of a JSON text without parsing their values: a payload is kept as its exact
  * source text, and `JSON.parse` loses digits of numbers, the order of integer-like keys and duplicate keys. Strict RFC
@@ -23,12 +25,12 @@ export type JsonObjectScan =
   /** `position`: UTF-16 offset of the first invalid character; the length of the text when it ends early. */
   | { readonly kind: 'malformed'; readonly position: number }
 
-const LINE_FEED = 0x0a
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
 const BACKSLASH = 0x5c
 const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 /** `[` and `]`, `{` and `}` are two code points apart. */
@@ -39,20 +41,71 @@ const LITERAL = /true|false|null/y
 const UNICODE_ESCAPE = /u[0-9a-fA-F]{4}/y
 const SIMPLE_ESCAPES = '"\\/bfnrt'
 
-interface Nesting {
-  deepest: number
-  values: number
-}
+/** Characters between two stops, some 0.1 ms. */
+const PIECE_CHARACTERS = 8 * 1024
+
+type IsEnough = (name: string, isRepeated: boolean) => boolean
 
 /** @param isEnough called after each member; true ends the scan, which bounds the cost of a body with many members */
 export function scanJsonObject(text: string, isEnough: IsEnough): JsonObjectScan {
-  const start = skipSpace(text, 0)
-  if (text.charCodeAt(start) !== OPEN_OBJECT) return scanOther(text, start)
-  const scan = scanMembers(text, start, isEnough)
-  return scan.kind === 'object' ? scanEnd(text, scan.end, scan.members) : scan
+  const scan = new ObjectScan(text, isEnough)
+  scan.advance(Infinity)
+  return scan.end
 }
 
-type IsEnough = (name: string, isRepeated: boolean) => boolean
+/** As `scanJsonObject`, with a stop after each piece: a mebibyte takes longer than others should wait. */
+export function* scanJsonObjectSliced(text: string, isEnough: IsEnough): SlicedWork<JsonObjectScan> {
+  const scan = new ObjectScan(text, isEnough)
+  for (let until = 0; !scan.advance((until += PIECE_CHARACTERS));) yield
+  return scan.end
+}
+
+/** Reads a text that holds one object. It can stop at any token, and within strings and white space. */
+export class ObjectScan {
+  readonly #text: string
+  readonly #values: ValueScan
+  #start = 0
+  #at = 0
+  #state: 'before' | 'within' | 'behind' = 'before'
+  #end: JsonObjectScan = { kind: 'malformed', position: 0 }
+
+  constructor(text: string, isEnough: IsEnough) {
+    this.#text = text
+    this.#values = new ValueScan(text, isEnough)
+  }
+
+  /** Only once `advance` has answered true. */
+  get end(): JsonObjectScan {
+    return this.#end
+  }
+
+  /** Reads on to about the character `until`; true = it has ended. */
+  advance(until: number): boolean {
+    if (this.#state === 'before') {
+      this.#at = skipSpace(this.#text, this.#at, until)
+      if (this.#at >= until) return false
+      this.#start = this.#at
+      this.#state = 'within'
+      this.#values.begin(this.#start)
+    }
+    if (this.#state === 'within') {
+      if (!this.#values.advance(until)) return false
+      if (this.#values.end < 0 || this.#values.enoughName !== null) return this.#endAs(this.#values.result())
+      this.#at = this.#values.end
+      this.#state = 'behind'
+    }
+    this.#at = skipSpace(this.#text, this.#at, until)
+    if (this.#at >= until) return false
+    if (this.#at !== this.#text.length) return this.#endAs({ kind: 'malformed', position: this.#at })
+    const isObject = this.#text.charCodeAt(this.#start) === OPEN_OBJECT
+    return this.#endAs(isObject ? this.#values.result() : { kind: 'other', position: this.#start })
+  }
+
+  #endAs(end: JsonObjectScan): true {
+    this.#end = end
+    return true
+  }
+}
 
 /** As `JsonObjectScan`; `end` is the offset after the object, whatever follows it. */
 export type JsonMembersScan =
@@ -60,40 +113,195 @@ export type JsonMembersScan =
   | Extract<JsonObjectScan, { kind: 'stopped' | 'malformed' }>
 
 /** Scans the object whose brace is at `start`. */
-export function scanMembers(text: string, start: number, isEnough: IsEnough): JsonMembersScan {
-  const members = new Map<string, JsonMember>()
-  const nesting = { deepest: 0, values: 0 }
-  let at = skipSpace(text, start + 1)
-  if (text.charCodeAt(at) === CLOSE_OBJECT) return { kind: 'object', members, end: at + 1 }
-  for (;;) {
-    const keyEnd = scanString(text, at)
-    if (keyEnd < 0) return malformed(keyEnd)
-    const valueStart = scanColon(text, keyEnd)
-    if (valueStart < 0) return malformed(valueStart)
-    nesting.deepest = 0
-    nesting.values = 0
-    const valueEnd = scanValue(text, valueStart, nesting)
-    if (valueEnd < 0) return malformed(valueEnd)
-    const name = stringAt(text, at, keyEnd)
-    const isRepeated = members.has(name)
-    members.set(name, {
-      start: valueStart,
-      end: valueEnd,
-      depth: nesting.deepest,
-      values: nesting.values,
-    })
-    if (isEnough(name, isRepeated)) return { kind: 'stopped', members, name }
-    at = skipSpace(text, valueEnd)
-    const next = text.charCodeAt(at)
-    if (next === CLOSE_OBJECT) return { kind: 'object', members, end: at + 1 }
-    if (next !== COMMA) return { kind: 'malformed', position: at }
-    at = skipSpace(text, at + 1)
-  }
+export function* scanMembers(text: string, start: number, isEnough: IsEnough): SlicedWork<JsonMembersScan> {
+  const scan = new ValueScan(text, isEnough)
+  scan.begin(start)
+  for (let until = start; !scan.advance((until += PIECE_CHARACTERS));) yield
+  return scan.result()
 }
 
 /** The offset after the value at `start`, or the complement (~) of an invalid offset. */
-export function endOfValue(text: string, start: number): number {
-  return scanValue(text, start, { deepest: 0, values: 0 })
+export function* endOfValue(text: string, start: number): SlicedWork<number> {
+  const scan = new ValueScan(text, null)
+  scan.begin(start)
+  for (let until = start; !scan.advance((until += PIECE_CHARACTERS));) yield
+  return scan.end
+}
+
+/** What is read next. */
+const VALUE = 0
+/** A value, or the end of the array. */
+const FIRST_ITEM = 1
+const WITHIN_STRING = 2
+const KEY = 3
+/** A key, or the end of the object. */
+const FIRST_KEY = 4
+const WITHIN_KEY = 5
+const COLON_NEXT = 6
+const AFTER_VALUE = 7
+
+/** Reads one value, and the members of it when it is an object. It can stop as ObjectScan. */
+class ValueScan {
+  readonly #text: string
+  /** null = members are of no interest. */
+  readonly #isEnough: IsEnough | null
+  readonly #members = new Map<string, JsonMember>()
+  /** Of the brackets that are open. */
+  readonly #closers: number[] = []
+  #state = VALUE
+  #at = 0
+  #keyStart = 0
+  /** Of the member that is being read. */
+  #name = ''
+  #valueStart = 0
+  #deepest = 0
+  #values = 0
+  /** Once it has ended: the offset after the value, or the complement (~) of an invalid offset. */
+  end = 0
+  /** The member after which enough was seen. */
+  enoughName: string | null = null
+
+  constructor(text: string, isEnough: IsEnough | null) {
+    this.#text = text
+    this.#isEnough = isEnough
+  }
+
+  begin(start: number): void {
+    this.#at = start
+  }
+
+  result(): JsonMembersScan {
+    const { end, enoughName } = this
+    const members = this.#members
+    if (enoughName !== null) return { kind: 'stopped', members, name: enoughName }
+    return end < 0 ? { kind: 'malformed', position: ~end } : { kind: 'object', members, end }
+  }
+
+  /** As that of ObjectScan. */
+  advance(until: number): boolean {
+    for (;;) {
+      if (this.#state !== WITHIN_STRING && this.#state !== WITHIN_KEY) {
+        this.#at = skipSpace(this.#text, this.#at, until)
+      }
+      if (this.#at >= until) return false
+      const end = this.#read(until)
+      if (end === null) continue
+      this.end = end
+      return true
+    }
+  }
+
+  /** Reads one token; null = there is more to read. */
+  #read(until: number): number | null {
+    const code = this.#text.charCodeAt(this.#at)
+    switch (this.#state) {
+      case FIRST_KEY:
+        return code === CLOSE_OBJECT ? this.#close() : this.#beginKey(code)
+      case KEY:
+        return this.#beginKey(code)
+      case WITHIN_KEY:
+        return this.#readString(until)
+      case COLON_NEXT:
+        if (code !== COLON) return ~this.#at
+        this.#at += 1
+        this.#state = VALUE
+        return null
+      case FIRST_ITEM:
+        return code === CLOSE_ARRAY ? this.#close() : this.#beginValue(code)
+      case VALUE:
+        return this.#beginValue(code)
+      case WITHIN_STRING:
+        return this.#readString(until)
+      default:
+        return this.#readAfter(code)
+    }
+  }
+
+  #beginKey(code: number): number | null {
+    if (code !== QUOTE) return ~this.#at
+    this.#keyStart = this.#at
+    this.#at += 1
+    this.#state = WITHIN_KEY
+    return null
+  }
+
+  #beginValue(code: number): number | null {
+    if (this.#isMember) {
+      this.#valueStart = this.#at
+      this.#deepest = 0
+      this.#values = 0
+    }
+    this.#values += 1
+    if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      this.#closers.push(code + OPEN_TO_CLOSE)
+      const depth = this.#closers.length - 1
+      if (depth > this.#deepest) this.#deepest = depth
+      this.#state = code === OPEN_OBJECT ? FIRST_KEY : FIRST_ITEM
+      this.#at += 1
+      return null
+    }
+    if (code === QUOTE) {
+      this.#state = WITHIN_STRING
+      this.#at += 1
+      return null
+    }
+    const pattern = code > 0x60 ? LITERAL : NUMBER
+    pattern.lastIndex = this.#at
+    return pattern.test(this.#text) ? this.#endValue(pattern.lastIndex) : ~this.#at
+  }
+
+  /** Whether what is being read is a member of the outermost object, and not within one. */
+  get #isMember(): boolean {
+    return this.#closers.length === 1 && this.#closers[0] === CLOSE_OBJECT
+  }
+
+  #readString(until: number): number | null {
+    const at = scanWithinString(this.#text, this.#at, until)
+    if (at < 0) return at
+    this.#at = at
+    // Its last character may also be a quote that was escaped: only behind the end of a string is none expected.
+    if (this.#text.charCodeAt(at) !== QUOTE || at >= until) return null
+    if (this.#state === WITHIN_STRING) return this.#endValue(at + 1)
+    if (this.#isMember) this.#name = stringAt(this.#text, this.#keyStart, at + 1)
+    this.#at = at + 1
+    this.#state = COLON_NEXT
+    return null
+  }
+
+  #close(): number | null {
+    this.#closers.pop()
+    return this.#endValue(this.#at + 1)
+  }
+
+  #endValue(at: number): number | null {
+    this.#at = at
+    this.#state = AFTER_VALUE
+    if (this.#closers.length === 0) return at
+    return this.#isMember && this.#isEnough !== null && this.#endMember(this.#isEnough) ? at : null
+  }
+
+  #endMember(isEnough: IsEnough): boolean {
+    const name = this.#name
+    const isRepeated = this.#members.has(name)
+    this.#members.set(name, {
+      start: this.#valueStart,
+      end: this.#at,
+      depth: this.#deepest,
+      values: this.#values,
+    })
+    if (!isEnough(name, isRepeated)) return false
+    this.enoughName = name
+    return true
+  }
+
+  #readAfter(code: number): number | null {
+    const closer = this.#closers[this.#closers.length - 1]
+    if (code === closer) return this.#close()
+    if (code !== COMMA) return ~this.#at
+    this.#at += 1
+    this.#state = closer === CLOSE_OBJECT ? KEY : VALUE
+    return null
+  }
 }
 
 /** The name at `start` and the offset of its value, or the complement (~) of an invalid offset. */
@@ -110,134 +318,37 @@ export function memberValue(text: string, member: JsonMember): unknown {
     : JSON.parse(text.slice(member.start, member.end))
 }
 
-/** Where a character is; lines and columns count from 1. */
-export interface TextPlace {
-  readonly position: number
-  readonly line: number
-  readonly column: number
-}
-
-export const FIRST_PLACE: TextPlace = { position: 0, line: 1, column: 1 }
-
-/** The place behind the first characters of a text that begins at `from`. */
-export function placeAfter(text: string, characters: number, from = FIRST_PLACE): TextPlace {
-  let { line } = from
-  let lineStart = 1 - from.column
-  for (let at = 0; at < characters; at += 1) {
-    if (text.charCodeAt(at) !== LINE_FEED) continue
-    line += 1
-    lineStart = at + 1
-  }
-  return { position: from.position + characters, line, column: characters - lineStart + 1 }
-}
-
-/** A place for people. */
-export function describePlace({ position, line, column }: TextPlace): string {
-  return `position ${position} (line ${line}, column ${column})`
-}
-
 /** The JSON string whose quotes are at `start` and `end - 1`. */
 function stringAt(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1)
   return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner
 }
 
-function malformed(result: number): { readonly kind: 'malformed'; readonly position: number } {
-  return { kind: 'malformed', position: ~result }
-}
-
-function scanEnd(text: string, at: number, members: ReadonlyMap<string, JsonMember>): JsonObjectScan {
-  const end = skipSpace(text, at)
-  return end === text.length ? { kind: 'object', members } : { kind: 'malformed', position: end }
-}
-
-function scanOther(text: string, start: number): JsonObjectScan {
-  const valueEnd = scanValue(text, start, { deepest: 0, values: 0 })
-  if (valueEnd < 0) return malformed(valueEnd)
-  const end = skipSpace(text, valueEnd)
-  return end === text.length ? { kind: 'other', position: start } : { kind: 'malformed', position: end }
-}
-
-// Each scan function below returns the offset after what it read, or the complement (~) of an invalid offset.
-
-function scanValue(text: string, start: number, nesting: Nesting): number {
-  const first = text.charCodeAt(start)
-  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) {
-    nesting.values += 1
-    return scanScalar(text, start, first)
-  }
-  const closers: number[] = []
-  let at = start
-  for (;;) {
-    const code = text.charCodeAt(at)
-    nesting.values += 1
-    if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
-      closers.push(code + OPEN_TO_CLOSE)
-      if (closers.length > nesting.deepest) nesting.deepest = closers.length
-      at = skipSpace(text, at + 1)
-      if (text.charCodeAt(at) !== code + OPEN_TO_CLOSE) {
-        if (code === OPEN_OBJECT) at = scanKey(text, at)
-        if (at < 0) return at
-        continue
-      }
-    } else {
-      at = scanScalar(text, at, code)
-      if (at < 0) return at
-    }
-    at = closeOrGoOn(text, at, closers)
-    if (at < 0 || closers.length === 0) return at
-  }
-}
-
-/** Reads what follows a value. Returns where the next value starts, or the end once everything is closed. */
-function closeOrGoOn(text: string, start: number, closers: number[]): number {
-  let at = start
-  while (closers.length > 0) {
-    at = skipSpace(text, at)
-    const next = text.charCodeAt(at)
-    const closer = closers[closers.length - 1]
-    if (next === closer) {
-      closers.pop()
-      at += 1
-    } else if (next === COMMA) {
-      at = skipSpace(text, at + 1)
-      return closer === CLOSE_OBJECT ? scanKey(text, at) : at
-    } else {
-      return ~at
-    }
-  }
-  return at
-}
-
-/** Reads a key and its colon; returns where the value starts. */
-function scanKey(text: string, at: number): number {
-  const keyEnd = scanString(text, at)
-  return keyEnd < 0 ? keyEnd : scanColon(text, keyEnd)
-}
-
+/** What follows the quote of a key; returns where the value starts, or the complement (~) of an invalid offset. */
 function scanColon(text: string, start: number): number {
   const at = skipSpace(text, start)
   return text.charCodeAt(at) === COLON ? skipSpace(text, at + 1) : ~at
 }
 
-function scanScalar(text: string, at: number, code: number): number {
-  if (code === QUOTE) return scanString(text, at)
-  const pattern = code > 0x60 ? LITERAL : NUMBER
-  pattern.lastIndex = at
-  return pattern.test(text) ? pattern.lastIndex : ~at
-}
-
+/** Returns the offset after the string, or the complement (~) of an invalid offset. */
 function scanString(text: string, start: number): number {
   if (text.charCodeAt(start) !== QUOTE) return ~start
-  let at = start + 1
-  while (at < text.length) {
+  const at = scanWithinString(text, start + 1, Infinity)
+  return at < 0 ? at : at + 1
+}
+
+/** Returns where the quote is that ends the string, or where it stopped, or the complement (~) of an invalid offset. */
+function scanWithinString(text: string, start: number, until: number): number {
+  let at = start
+  const end = Math.min(text.length, until)
+  while (at < end) {
     const code = text.charCodeAt(at)
-    if (code === QUOTE) return at + 1
+    if (code === QUOTE) return at
     if (code < 0x20) return ~at
     at = code === BACKSLASH ? scanEscape(text, at + 1) : at + 1
     if (at < 0) return at
   }
-  return ~text.length
+  return at >= text.length ? ~text.length : at
 }
 
 function scanEscape(text: string, at: number): number {
@@ -246,12 +357,13 @@ function scanEscape(text: string, at: number): number {
   return UNICODE_ESCAPE.test(text) ? at + 5 : ~at
 }
 
-/** The offset of the next character that is no white space. */
-export function skipSpace(text: string, start: number): number {
+/** The offset of the next character that is no white space; `until` when there is none before. */
+export function skipSpace(text: string, start: number, until = Infinity): number {
   let at = start
-  for (;;) {
+  while (at < until) {
     const code = text.charCodeAt(at)
     if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at
     at += 1
   }
+  return at
 }

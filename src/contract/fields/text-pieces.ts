@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { describePlace, FIRST_PLACE, placeAfter, type TextPlace } from './json-members.ts'
+import { describePlace, FIRST_PLACE, placeAfter, type TextPlace } from './text-place.ts'
 
 /**
  * A body as text, a piece of it at a time: to decode 16 MiB at once would hold up everybody else. The reader says

@@ -7,7 +7,7 @@ import {
   type AlertType,
 } from '../../domain/alerts/alert.ts'
 import type { FieldReader } from '../fields/field-reader.ts'
-import { type BodyResult, readJsonBody } from '../fields/json-body.ts'
+import { type BodyResult, readJsonBody, type RequestBody } from '../fields/json-body.ts'
 import { prohibits, requiredWithout } from '../fields/validation-texts.ts'
 import { type Page, PAGE_PARAMETERS, type QueryResult, readPage, readQuery, readTime } from './list-query.ts'
 
@@ -59,7 +59,7 @@ export function readAlertDeletion(search: string): QueryResult<WantedAlerts> {
 }
 
 /** Checks the body of `POST /api/alerts/read`; `{}` is every alert. Never throws. */
-export function readAlertSelection(body: Buffer): BodyResult<WantedAlerts> {
+export function readAlertSelection(body: RequestBody): BodyResult<WantedAlerts> {
   return readJsonBody(body, FILTERS, readFilter)
 }
 

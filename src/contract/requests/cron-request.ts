@@ -16,7 +16,7 @@ import { QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
 import { readAssertions } from '../fields/assertion-fields.ts'
 import { type FieldReader, type IsBlocked, isLongerThan } from '../fields/field-reader.ts'
 import { readHeaders } from '../fields/header-fields.ts'
-import { type BodyResult, type JsonFields, readJsonBody } from '../fields/json-body.ts'
+import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from '../fields/json-body.ts'
 import { readTimeoutSeconds } from '../fields/retry-fields.ts'
 import {
   CRON_EXPRESSION_REQUIRED,
@@ -81,7 +81,7 @@ export interface CronPreviewQuery {
 }
 
 /** Checks the body of `POST /api/crons`. Never throws. */
-export function readNewCron(body: Buffer, context: NewCronContext): BodyResult<NewCron> {
+export function readNewCron(body: RequestBody, context: NewCronContext): BodyResult<NewCron> {
   return readJsonBody(body, CRON_FIELDS, (fields) => {
     const settings = {
       ...DEFAULT_CRON_SETTINGS,
@@ -97,7 +97,7 @@ export function readNewCron(body: Buffer, context: NewCronContext): BodyResult<N
  * Checks the body of `PATCH /api/crons/{cron_id}`. Only fields that were given are in the result. `null` removes an
  * optional setting and counts as absent elsewhere. Never throws.
  */
-export function readCronEdit(body: Buffer, context: CronContext): BodyResult<Partial<CronSettings>> {
+export function readCronEdit(body: RequestBody, context: CronContext): BodyResult<Partial<CronSettings>> {
   return readJsonBody(body, CRON_FIELDS, (fields) => {
     const given = readSettings(fields, context, false)
     const removed = Object.entries(REMOVABLE).filter(
@@ -108,7 +108,7 @@ export function readCronEdit(body: Buffer, context: CronContext): BodyResult<Par
 }
 
 /** Checks the body of `POST /api/crons/preview`. Never throws. */
-export function readCronPreview(body: Buffer): BodyResult<CronPreviewQuery> {
+export function readCronPreview(body: RequestBody): BodyResult<CronPreviewQuery> {
   return readJsonBody(body, PREVIEW_FIELDS, (fields) => ({
     cronExpression: readExpression(fields) ?? '',
     timeZone: readTimeZone(fields) ?? DEFAULT_CRON_SETTINGS.timeZone,

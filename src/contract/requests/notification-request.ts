@@ -1,4 +1,4 @@
-import { type BodyResult, readJsonBody } from '../fields/json-body.ts'
+import { type BodyResult, readJsonBody, type RequestBody } from '../fields/json-body.ts'
 
 const TEST_FIELDS: ReadonlySet<string> = new Set(['channel'])
 /** As in TeamSettings; a longer one cannot exist. */
@@ -6,7 +6,7 @@ const CHANNEL_CHARACTERS_MAX = 63
 
 /** Checks the body of `POST /api/notifications/test`. `channel` is null for all. Never throws. */
 export function readChannelTest(
-  body: Buffer,
+  body: RequestBody,
   channels: readonly string[],
 ): BodyResult<{ readonly channel: string | null }> {
   return readJsonBody(body, TEST_FIELDS, (fields) => {

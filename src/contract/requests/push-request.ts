@@ -5,7 +5,7 @@ import { type HeaderChange, withHeaderSecrets } from '../../domain/secrets/secre
 import { DELAY_SECONDS_MAX, QUEUE_NAME_CHARACTERS_MAX, RUN_AT_DAYS_AHEAD_MAX } from '../../domain/limits.ts'
 import type { IsBlocked } from '../fields/field-reader.ts'
 import { readHeaders, readHeaderSecrets, readTags } from '../fields/header-fields.ts'
-import { type BodyResult, type JsonFields, readJsonBody } from '../fields/json-body.ts'
+import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from '../fields/json-body.ts'
 import { readCallbackEvents, readRetryDelays, readTimeoutSeconds } from '../fields/retry-fields.ts'
 import {
   mustBeObject,
@@ -58,7 +58,7 @@ export interface PushContext {
 const DAY_MS = 86_400_000
 
 /** Checks the body of `POST /api/jobs`. Never throws. */
-export function readPush(body: Buffer, context: PushContext): BodyResult<AcceptedPush> {
+export function readPush(body: RequestBody, context: PushContext): BodyResult<AcceptedPush> {
   return readJsonBody(body, PUSH_FIELDS, (fields) =>
     readPushFields(fields, context, () => readIdempotencyKey(fields.errors, context.idempotencyKey)),
   )
@@ -122,7 +122,7 @@ const REPLAY_FIELDS: ReadonlySet<string> = PUSH_FIELDS.difference(new Set(['queu
 
 /** Checks the fields that are to differ in a copy of a job, as a push does. null removes an optional one. Never throws. */
 export function readJobChange(
-  body: Buffer,
+  body: RequestBody,
   kind: 'replay' | 'duplicate',
   context: Omit<PushContext, 'idempotencyKey'>,
 ): BodyResult<JobChange> {

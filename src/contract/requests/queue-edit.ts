@@ -1,7 +1,7 @@
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import { DLQ_RETENTION_DAYS, MAX_PARALLELISM_MAX } from '../../domain/limits.ts'
 import { readAssertions } from '../fields/assertion-fields.ts'
-import { type BodyResult, readJsonBody } from '../fields/json-body.ts'
+import { type BodyResult, readJsonBody, type RequestBody } from '../fields/json-body.ts'
 import { readCallbackEvents, readRetryDelays, readTimeoutSeconds } from '../fields/retry-fields.ts'
 import { cannotChange } from '../fields/validation-texts.ts'
 
@@ -26,14 +26,14 @@ export const STOP_REASON_CHARACTERS_MAX = 200
 const STOP_FIELDS: ReadonlySet<string> = new Set(['reason'])
 
 /** Checks the body of a pause or a drain. Never throws. */
-export function readQueueStop(body: Buffer): BodyResult<{ readonly reason: string | null }> {
+export function readQueueStop(body: RequestBody): BodyResult<{ readonly reason: string | null }> {
   return readJsonBody(body, STOP_FIELDS, (fields) => ({
     reason: fields.text('reason', STOP_REASON_CHARACTERS_MAX),
   }))
 }
 
 /** Checks the body of an edit. Only fields that were given are in the result. Never throws. */
-export function readQueueEdit(body: Buffer): BodyResult<Partial<QueueSettings>> {
+export function readQueueEdit(body: RequestBody): BodyResult<Partial<QueueSettings>> {
   return readJsonBody(body, QUEUE_FIELDS, (fields) => {
     if (fields.value('name') !== undefined) fields.refuse('name', cannotChange)
     const given = {

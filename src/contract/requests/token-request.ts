@@ -7,7 +7,7 @@ import {
 } from '../../domain/access/token-terms.ts'
 import { QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
 import { type FieldReader, isJsonObject, MappedFields } from '../fields/field-reader.ts'
-import { type BodyResult, readJsonBody } from '../fields/json-body.ts'
+import { type BodyResult, readJsonBody, type RequestBody } from '../fields/json-body.ts'
 import { refuseUnknownFields } from '../fields/unknown-fields.ts'
 import {
   mustBeArray,
@@ -36,7 +36,7 @@ export interface GivenToken {
 }
 
 /** Checks the body of `POST /api/tokens`. Never throws. */
-export function readNewToken(body: Buffer, nowMs: number): BodyResult<GivenToken> {
+export function readNewToken(body: RequestBody, nowMs: number): BodyResult<GivenToken> {
   return readJsonBody(body, new Set(TOKEN_FIELDS), (fields) => ({
     name: readName(fields) ?? '',
     description: fields.text('description', DESCRIPTION_CHARACTERS_MAX),

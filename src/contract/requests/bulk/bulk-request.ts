@@ -3,7 +3,7 @@ import type { JobFilter } from '../../../domain/jobs/job-filter.ts'
 import type { JobIds } from '../../../domain/jobs/job-ids.ts'
 import { BULK_IDS_MAX, BULK_RATE_MAX } from '../../../domain/limits.ts'
 import { isJsonObject, MappedFields } from '../../fields/field-reader.ts'
-import { type BodyResult, type JsonFields, readJsonBody } from '../../fields/json-body.ts'
+import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from '../../fields/json-body.ts'
 import { refuseUnknownFields } from '../../fields/unknown-fields.ts'
 import {
   mustBeArray,
@@ -46,7 +46,7 @@ const STATUSES_OF: Readonly<Partial<Record<BulkAction, ReadonlyArray<JobFilter['
 }
 
 /** Checks the body of `POST /api/bulk`. Never throws. */
-export function readBulk(body: Buffer, jobIds: JobIds): BodyResult<WantedBulk> {
+export function readBulk(body: RequestBody, jobIds: JobIds): BodyResult<WantedBulk> {
   return readJsonBody(body, BULK_FIELDS, (fields) => {
     // Values of mistakes that were reported are not used.
     const action =

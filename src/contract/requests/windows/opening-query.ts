@@ -1,5 +1,5 @@
 import { WINDOW_CALENDAR_DAYS_MAX, type WindowTimes } from '../../../domain/windows/maintenance-window.ts'
-import { type BodyResult, readJsonBody } from '../../fields/json-body.ts'
+import { type BodyResult, readJsonBody, type RequestBody } from '../../fields/json-body.ts'
 import { refusedAs, required } from '../../fields/validation-texts.ts'
 import { type QueryResult, readQuery, readTime } from '../list-query.ts'
 import { readTimes } from './window-request.ts'
@@ -34,6 +34,6 @@ export function readOpeningsQuery(search: string): QueryResult<CalendarSpan> {
 }
 
 /** Checks the body of `POST /api/window-openings`. Never throws. */
-export function readWindowTimes(body: Buffer): BodyResult<WindowTimes> {
+export function readWindowTimes(body: RequestBody): BodyResult<WindowTimes> {
   return readJsonBody(body, FIELDS, (fields) => readTimes(fields, null))
 }

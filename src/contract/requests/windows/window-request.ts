@@ -11,7 +11,7 @@ import {
   type WindowTimes,
 } from '../../../domain/windows/maintenance-window.ts'
 import { type FieldReader, isJsonObject, MappedFields } from '../../fields/field-reader.ts'
-import { type BodyResult, type JsonFields, readJsonBody } from '../../fields/json-body.ts'
+import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from '../../fields/json-body.ts'
 import { refuseUnknownFields } from '../../fields/unknown-fields.ts'
 import {
   mustBeArray,
@@ -60,7 +60,7 @@ export interface GivenWindow {
 const NO_TIMES: WindowTimes = { kind: 'recurring', schedules: [] }
 
 /** Checks the body of `POST /api/maintenance-windows`. Never throws. */
-export function readNewWindow(body: Buffer): BodyResult<GivenWindow> {
+export function readNewWindow(body: RequestBody): BodyResult<GivenWindow> {
   return readJsonBody(body, new Set(WINDOW_FIELDS), (fields) => ({
     name: readName(fields),
     ...readSettings(fields, null),
@@ -71,7 +71,7 @@ export function readNewWindow(body: Buffer): BodyResult<GivenWindow> {
  * Checks the body of `PATCH /api/maintenance-windows/{id}`. Fields that are not given stay as in `current`; null removes
  * the resource and the reason, and counts as absent elsewhere. Never throws.
  */
-export function readWindowEdit(body: Buffer, current: WindowSettings): BodyResult<GivenWindow> {
+export function readWindowEdit(body: RequestBody, current: WindowSettings): BodyResult<GivenWindow> {
   return readJsonBody(body, new Set(WINDOW_EDIT_FIELDS), (fields) => ({
     name: null,
     ...readSettings(fields, current),

@@ -1,6 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { memberValue, scanJsonObject } from '../../../../src/contract/fields/json-members.ts'
+import {
+  memberValue,
+  ObjectScan,
+  scanJsonObject,
+  scanJsonObjectSliced,
+} from '../../../../src/contract/fields/json-members.ts'
 
 const scanWhole = (text: string) => scanJsonObject(text, () => false)
 
@@ -122,6 +127,38 @@ test.each([
 ])('%s is %i levels deep and holds %i values', (source, depth, values) => {
   const scan = scanWhole(`{"before":[1],"x":${source}}`)
   expect(scan.kind === 'object' && scan.members.get('x')).toMatchObject({ depth, values })
+})
+
+test('a scan that stops anywhere and goes on finds the same', () => {
+  const text = fc.oneof(
+    nearlyJson,
+    pieces,
+    fc.string(),
+    fc.constantFrom(' {"a\\"\\u00e9":"b\\\\"} ', '{"a":1} x'),
+  )
+  fc.assert(
+    fc.property(text, fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }), (given, steps) => {
+      const scan = new ObjectScan(given, () => false)
+      for (let [i, until] = [0, 0]; !scan.advance((until += steps[i % steps.length] ?? 1)); i += 1) continue
+      expect(scan.end).toEqual(scanWhole(given))
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test.each([
+  ['a string', `"${'x'.repeat(100_000)}"`],
+  ['white space', `${' '.repeat(100_000)}1`],
+  ['escapes', `"${String.raw`\n`.repeat(50_000)}"`],
+  ['nesting', `${'['.repeat(50_000)}${']'.repeat(50_000)}`],
+  ['values', `[${Array(50_000).fill('1').join()}]`],
+])('the scan of 100,000 characters of %s stops a dozen times', (_what, value) => {
+  const scan = scanJsonObjectSliced(`{"x":${value}}`, () => false)
+  let stops = 0
+  let step = scan.next()
+  for (; step.done !== true; step = scan.next()) stops += 1
+  expect(step.value.kind).toBe('object')
+  expect(stops).toBeGreaterThanOrEqual(12)
 })
 
 test('whoever has seen enough reads no further, whatever follows', () => {
