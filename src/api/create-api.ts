@@ -183,12 +183,14 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
 function authenticated({
   authenticator,
   addressOf,
-}: Pick<RouteParts, 'authenticator' | 'addressOf'>): RequestHandler {
+  gate,
+}: Pick<RouteParts, 'authenticator' | 'addressOf' | 'gate'>): RequestHandler {
   return (request, response, next) => {
     const goOn = (principal: Principal | null): void => {
       if (principal === null) return
       response.locals['principal'] = principal
       response.locals['address'] = addressOf(request)
+      response.locals['gate'] = gate
       next()
     }
     const found = authenticator.principalOf({ request, response })

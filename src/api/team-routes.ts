@@ -3,8 +3,10 @@ import { Router, type RequestHandler } from 'express'
 import type { Actor } from '../domain/access/audit-record.ts'
 import type { Permission } from '../domain/access/permission.ts'
 import type { Principal } from '../domain/access/principal.ts'
-import type { BodyResult } from '../contract/fields/json-body.ts'
+import type { BodyResult, RequestBody } from '../contract/fields/json-body.ts'
 import { BAD_CURSOR, type QueryResult } from '../contract/requests/list-query.ts'
+import { writeList, type WrittenList } from '../contract/responses/lists/json-list.ts'
+import { atOnce, type CostGate } from '../domain/cost-gate.ts'
 import type { Logger } from '../ports/runtime.ts'
 import {
   answerError,
@@ -17,9 +19,10 @@ import {
 } from './answers.ts'
 import { refuseLoop } from './pushes/call-depth.ts'
 import type { BodyReader, TeamExchange } from './body-reader.ts'
+import { type CostlyExchange, readableBody, workInTurns } from './bounds/costly-work.ts'
 
 /** An authenticated request as a route sees it. */
-export interface TeamRequest extends TeamExchange {
+export interface TeamRequest extends CostlyExchange {
   readonly principal: Principal
   /** The principal as the audit log names it. */
   readonly actor: Actor
@@ -87,6 +90,7 @@ function forTeam({ permission, keepsToQueues, handle }: TeamRoute): RequestHandl
     const question = originalUrl.indexOf('?')
     await handle({
       team: principal.team,
+      gate: response.locals['gate'] as CostGate,
       principal,
       actor: actorOf(principal, request, response.locals['address'] as string | null),
       parameter: (name) => {
@@ -123,16 +127,17 @@ export function hasBody({ request: { headers } }: TeamExchange): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** Reads the body, then calls `handle`; what it throws is answered as a fault. */
+/** Reads the body, a large one in turns with others, then calls `handle`; what it throws is answered as a fault. */
 export function withBody(
   context: TeamRequest,
   { bodies, logger }: { readonly bodies: BodyReader; readonly logger: Logger },
-  handle: (body: Buffer) => Promise<void> | void,
+  handle: (body: RequestBody) => Promise<void> | void,
 ): void {
   const { request, response } = context
-  bodies.read(context, async (body) => {
+  bodies.read(context, async (bytes) => {
     try {
-      await handle(body)
+      const body = await readableBody(context, bytes)
+      if (body !== null) await handle(body)
     } catch (fault) {
       answerFault(request, response, fault, logger)
     }
@@ -147,16 +152,28 @@ export function acceptedBody<T>({ response }: TeamExchange, result: BodyResult<T
   return null
 }
 
+/** Writing so many rows of most lists takes less than 2 ms. */
+const FEW_ROWS = 32
+
 /** Answers a page of a list, or 422 for its query or cursor, or 404 when `list` finds null. */
-export async function answerPage<Query, Page>(
-  { response }: TeamRequest,
+export async function answerPage<Query, Page, Row>(
+  context: TeamRequest,
   query: QueryResult<Query>,
   list: (query: Query) => Promise<Page | 'bad_cursor' | null>,
-  write: (page: Page) => string,
+  toList: (page: Page) => WrittenList<Row>,
 ): Promise<void> {
+  const { response } = context
   if (query.kind === 'invalid') return answerProblem(response, query.problem)
   const page = await list(query.value)
   if (page === 'bad_cursor') answerProblem(response, BAD_CURSOR)
   else if (page === null) answerNotFound(response)
-  else answerJson(response, 200, write(page))
+  else await answerList(context, toList(page))
+}
+
+/** Answers rows, many of them in turns with other costly requests. */
+export async function answerList<Row>(context: TeamRequest, list: WrittenList<Row>): Promise<void> {
+  const work = writeList(list)
+  const isFew = list.rows.length <= (list.fewRows ?? FEW_ROWS)
+  const text = isFew ? atOnce(work) : await workInTurns(context, work)
+  if (text !== null) answerJson(context.response, 200, text)
 }

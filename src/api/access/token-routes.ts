@@ -1,3 +1,4 @@
+import type { RequestBody } from '../../contract/fields/json-body.ts'
 import { hash } from 'node:crypto'
 import type { Router } from 'express'
 import { singleProblem } from '../../contract/fields/field-errors.ts'
@@ -69,14 +70,19 @@ function list(context: TeamRequest, parts: TokenRouteParts): Promise<void> {
         team,
         tokens.map(({ name }) => name),
       )
-      const shown = tokens.map((token, index) => toWireToken(token, used[index] ?? null))
-      return { tokens: shown, next_cursor: page.nextCursor }
+      const rows = tokens.map((token, index) => ({ token, usedAtMs: used[index] ?? null }))
+      return { rows, next_cursor: page.nextCursor }
     },
-    (page) => JSON.stringify(page),
+    ({ rows, ...rest }) => ({
+      field: 'tokens',
+      rows,
+      toWire: ({ token, usedAtMs }) => toWireToken(token, usedAtMs),
+      rest,
+    }),
   )
 }
 
-async function create(context: TeamRequest, parts: TokenRouteParts, body: Buffer): Promise<void> {
+async function create(context: TeamRequest, parts: TokenRouteParts, body: RequestBody): Promise<void> {
   const { team, principal, response } = context
   const nowMs = parts.clock.wallMs()
   const given = acceptedBody(context, readNewToken(body, nowMs))

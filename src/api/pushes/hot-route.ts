@@ -1,19 +1,23 @@
 import type { RequestListener } from 'node:http'
 import type { Principal } from '../../domain/access/principal.ts'
+import type { CostGate } from '../../domain/cost-gate.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { answerFault } from '../answers.ts'
 import type { Authenticator } from '../authenticator.ts'
 import { refuseLoop } from './call-depth.ts'
-import type { BodyReader, TeamExchange } from '../body-reader.ts'
+import type { BodyReader } from '../body-reader.ts'
+import type { CostlyExchange } from '../bounds/costly-work.ts'
 import type { Exchange } from '../request-rejector.ts'
 
 export interface HotRouteParts {
   readonly authenticator: Authenticator
   readonly bodies: BodyReader
+  /** What takes long of a push goes through it. */
+  readonly gate: CostGate
   readonly logger: Logger
 }
 
-export interface PushExchange extends TeamExchange {
+export interface PushExchange extends CostlyExchange {
   readonly principal: Principal
 }
 
@@ -22,13 +26,13 @@ export interface PushExchange extends TeamExchange {
  * bytes arrive at once. What `handle` throws is answered as a fault.
  */
 export function createHotRoute(
-  { authenticator, bodies, logger }: HotRouteParts,
+  { authenticator, bodies, gate, logger }: HotRouteParts,
   bodyBytesMax: number,
   handle: (body: Buffer, exchange: PushExchange) => Promise<void> | undefined,
 ): RequestListener {
   const start = (principal: Principal | null, { request, response }: Exchange): void => {
     if (principal === null || refuseLoop(request, response)) return
-    const exchange = { team: principal.team, principal, request, response }
+    const exchange = { team: principal.team, principal, request, response, gate }
     bodies.read(
       exchange,
       (body) => {

@@ -1,3 +1,4 @@
+import type { RequestBody } from '../../contract/fields/json-body.ts'
 import type { Router } from 'express'
 import type { AuditedAction } from '../../domain/access/audit-record.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
@@ -81,15 +82,16 @@ function list(context: TeamRequest, { alerts, deliveries }: AlertRouteParts): Pr
       const shown = page.alerts.filter(({ resource }) => maySeeResource(principal, resource))
       return { ...page, alerts: shown, deliveries: await deliveries.deliveriesOf(team, shown) }
     },
-    (page) =>
-      JSON.stringify({
-        alerts: page.alerts.map((alert) => toWireAlert(alert, page.deliveries.get(alert.id) ?? [])),
-        next_cursor: page.nextCursor,
-      }),
+    (page) => ({
+      field: 'alerts',
+      rows: page.alerts,
+      toWire: (alert: Alert) => toWireAlert(alert, page.deliveries.get(alert.id) ?? []),
+      rest: { next_cursor: page.nextCursor },
+    }),
   )
 }
 
-async function markAllRead(context: TeamRequest, parts: AlertRouteParts, body: Buffer): Promise<void> {
+async function markAllRead(context: TeamRequest, parts: AlertRouteParts, body: RequestBody): Promise<void> {
   const filter = acceptedBody(context, readAlertSelection(body))
   if (filter === null) return
   const change = () => parts.alerts.markAllRead(context.team, filter)

@@ -16,8 +16,12 @@ export function createAuditRoutes({ auditLog }: AuditRouteParts): Router {
           context,
           readAuditQuery(context.search),
           (query) => auditLog.list({ team: context.team, ...query }),
-          ({ records, nextCursor }) =>
-            JSON.stringify({ records: records.map(toWireAuditRecord), next_cursor: nextCursor }),
+          ({ records, nextCursor }) => ({
+            field: 'records',
+            rows: records,
+            toWire: toWireAuditRecord,
+            rest: { next_cursor: nextCursor },
+          }),
         ),
       ),
     },

@@ -1,3 +1,4 @@
+import type { RequestBody } from '../../contract/fields/json-body.ts'
 import type { Router } from 'express'
 import { readBulk } from '../../contract/requests/bulk/bulk-request.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
@@ -13,6 +14,7 @@ import type { QueueStore } from '../../ports/queues.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { answerError, answerJson, answerNotFound, answerRetryLater, forbiddenText } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
+import { answerTooCostly, untilGone } from '../bounds/costly-work.ts'
 import { callDepthOf } from '../pushes/call-depth.ts'
 import {
   acceptedBody,
@@ -50,7 +52,7 @@ export function createBulkRoutes(parts: BulkRouteParts): Router {
   })
 }
 
-async function create(context: TeamRequest, parts: BulkRouteParts, body: Buffer): Promise<void> {
+async function create(context: TeamRequest, parts: BulkRouteParts, body: RequestBody): Promise<void> {
   const { team, principal, response } = context
   const wanted = acceptedBody(context, readBulk(body, parts.jobIds))
   if (wanted === null) return
@@ -58,10 +60,8 @@ async function create(context: TeamRequest, parts: BulkRouteParts, body: Buffer)
   const missing = permissionsFor(order).find((permission) => !principal.permissions.has(permission))
   if (missing !== undefined) return answerError(response, 403, forbiddenText(missing))
   if (isDryRun) {
-    const preview = await parts.bulks.preview(team, order)
-    if (preview === 'too_many_searches') {
-      return answerRetryLater(response, 429, 'Too many searches are under way, try again')
-    }
+    const preview = await untilGone(response, (signal) => parts.bulks.preview(team, order, signal))
+    if (preview === 'too_many_searches') return answerTooCostly(response)
     return answerJson(response, 200, JSON.stringify(toWirePreview(preview)))
   }
   await start(context, parts.bulks, order)
@@ -96,11 +96,12 @@ function list(context: TeamRequest, bulks: BulkStore): Promise<void> {
     context,
     readPageQuery(context.search),
     (query) => bulks.list({ team: context.team, ...query }),
-    (page) =>
-      JSON.stringify({
-        bulks: page.bulks.map((bulk) => toWireBulk(shownTo(context, bulk))),
-        next_cursor: page.nextCursor,
-      }),
+    (page) => ({
+      field: 'bulks',
+      rows: page.bulks,
+      toWire: (bulk: Bulk) => toWireBulk(shownTo(context, bulk)),
+      rest: { next_cursor: page.nextCursor },
+    }),
   )
 }
 

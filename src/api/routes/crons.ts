@@ -1,3 +1,4 @@
+import type { RequestBody } from '../../contract/fields/json-body.ts'
 import type { Router } from 'express'
 import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
@@ -26,6 +27,7 @@ import {
 import { MASK, missingHeader, shownCronSettings, withSecretPlaces } from '../../domain/access/masking.ts'
 import { mayUseQueue, type Principal } from '../../domain/access/principal.ts'
 import { cronScheduleOf } from '../../domain/crons/cron.ts'
+import { slicedTicks } from '../../domain/crons/sliced-ticks.ts'
 import { EditRefusedError } from '../../domain/errors.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
 import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
@@ -43,6 +45,7 @@ import {
   forbiddenText,
 } from '../answers.ts'
 import { type BodyReader, headerText } from '../body-reader.ts'
+import { workInTurns } from '../bounds/costly-work.ts'
 import { callDepthOf } from '../pushes/call-depth.ts'
 import { answerRefusal, drainingRefusal } from '../pushes/push-answers.ts'
 import {
@@ -104,7 +107,7 @@ export function createCronRoutes(parts: CronRouteParts): Router {
   })
 }
 
-async function create(context: TeamRequest, parts: CronRouteParts, body: Buffer): Promise<void> {
+async function create(context: TeamRequest, parts: CronRouteParts, body: RequestBody): Promise<void> {
   const { team, request, response } = context
   const idempotencyKey = headerText(request.headers['idempotency-key'])
   const wanted = acceptedBody(context, readNewCron(body, { ...checksOf(context, parts), idempotencyKey }))
@@ -121,7 +124,7 @@ async function create(context: TeamRequest, parts: CronRouteParts, body: Buffer)
   answerJson(response, 201, JSON.stringify(toCreatedCron(cron)))
 }
 
-async function edit(context: TeamRequest, parts: CronRouteParts, body: Buffer): Promise<void> {
+async function edit(context: TeamRequest, parts: CronRouteParts, body: RequestBody): Promise<void> {
   const change = acceptedBody(context, readCronEdit(body, checksOf(context, parts)))
   if (change === null) return
   const isMoved = change.queue !== undefined && !mayRunThrough(context, change.queue)
@@ -139,12 +142,14 @@ async function edit(context: TeamRequest, parts: CronRouteParts, body: Buffer): 
   return answerCron(context, parts, cron, toEditedCron)
 }
 
-function preview(context: TeamRequest, { clock }: CronRouteParts, body: Buffer): void {
+async function preview(context: TeamRequest, { clock }: CronRouteParts, body: RequestBody): Promise<void> {
   const query = acceptedBody(context, readCronPreview(body))
   if (query === null) return
   const schedule = cronScheduleOf(query)
   if ('problem' in schedule) throw new Error(`a checked cron has no schedule: ${schedule.problem}`)
-  const ticks = schedule.between(query.afterMs ?? clock.wallMs(), Infinity, query.count)
+  const span = { afterMs: query.afterMs ?? clock.wallMs(), untilMs: Infinity, limit: query.count }
+  const ticks = await workInTurns(context, slicedTicks(schedule, span))
+  if (ticks === null) return
   const answer = toCronPreview(query, ticks)
   answerJson(context.response, 200, JSON.stringify(answer))
 }
@@ -155,11 +160,12 @@ function list(context: TeamRequest, { crons, cursorBox: box }: CronRouteParts): 
     context,
     readPageQuery(context.search),
     (page) => sealedPage({ principal, box }, page, (query) => crons.list({ team, ...query })),
-    (page) => {
-      const shown = page.crons.filter(({ settings }) => mayRunThrough(context, settings.queue))
-      const rows = shown.map((cron) => ({ ...cron, settings: shownTo(principal, cron.settings) }))
-      return JSON.stringify({ crons: rows.map(toCronSummary), next_cursor: page.nextCursor })
-    },
+    (page) => ({
+      field: 'crons',
+      rows: page.crons.filter(({ settings }) => mayRunThrough(context, settings.queue)),
+      toWire: (cron: Cron) => toCronSummary({ ...cron, settings: shownTo(principal, cron.settings) }),
+      rest: { next_cursor: page.nextCursor },
+    }),
   )
 }
 
@@ -169,7 +175,12 @@ function listRuns(context: TeamRequest, crons: CronRouteParts['crons']): Promise
     context,
     readPageQuery(search),
     (query) => withId(context, 'cron_id', (cronId) => crons.runs({ team, cronId, ...query })),
-    (page) => JSON.stringify({ runs: page.runs.map(toWireCronRun), next_cursor: page.nextCursor }),
+    (page) => ({
+      field: 'runs',
+      rows: page.runs,
+      toWire: toWireCronRun,
+      rest: { next_cursor: page.nextCursor },
+    }),
   )
 }
 

@@ -2,19 +2,13 @@ import type { RequestListener } from 'node:http'
 import type { Router } from 'express'
 import { readDeadLetterQuery, readJobQuery } from '../../contract/requests/job-query.ts'
 import { BAD_CURSOR } from '../../contract/requests/list-query.ts'
-import { writeDeadLetterGroups } from '../../contract/responses/dead-letter-wire.ts'
-import { writeJob, writeJobList } from '../../contract/responses/job-wire.ts'
+import { deadLetterGroupsOf } from '../../contract/responses/lists/dead-letter-wire.ts'
+import { jobListOf, writeJob } from '../../contract/responses/job-wire.ts'
 import { shownChain } from '../../domain/access/masking.ts'
 import type { WaitExplainer } from '../../ports/jobs.ts'
-import {
-  answerError,
-  answerJson,
-  answerNotFound,
-  answerProblem,
-  answerRetryLater,
-  forbiddenText,
-} from '../answers.ts'
-import { createTeamRouter, needsInQueues, type TeamRequest } from '../team-routes.ts'
+import { answerError, answerJson, answerNotFound, answerProblem, forbiddenText } from '../answers.ts'
+import { answerTooCostly, untilGone } from '../bounds/costly-work.ts'
+import { answerList, createTeamRouter, needsInQueues, type TeamRequest } from '../team-routes.ts'
 import { duplicateJob, fireJob, removeJob, replayJob, retryJob, type MendingParts } from './mending.ts'
 
 export interface JobRouteParts extends MendingParts {
@@ -25,8 +19,6 @@ export interface HotRoutes {
   readonly push: RequestListener
   readonly batch: RequestListener
 }
-
-const TOO_MANY_SEARCHES = 'Too many searches at once, try again'
 
 /** @param hot for requests whose URL is not spelled exactly as the hot routes expect it */
 export function createJobRoutes(parts: JobRouteParts, hot: HotRoutes): Router {
@@ -62,22 +54,26 @@ async function list(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Prom
   if (query.value.filter.text !== null && !principal.permissions.has('payloads')) {
     return answerError(response, 403, forbiddenText('payloads'))
   }
-  const page = await jobs.list({ team, queues: principal.queues, ...query.value })
+  const page = await untilGone(response, (signal) =>
+    jobs.list({ team, queues: principal.queues, ...query.value, signal }),
+  )
   if (page === 'bad_cursor') return answerProblem(response, BAD_CURSOR)
-  if (page === 'too_many_searches') return answerRetryLater(response, 429, TOO_MANY_SEARCHES)
+  if (page === 'too_many_searches') return answerTooCostly(response)
   const seesPayloads = principal.permissions.has('payloads')
-  const rows = page.jobs.map((job) => ({ ...job, chain: shownChain(job.chain, seesPayloads) }))
-  answerJson(response, 200, writeJobList({ ...page, jobs: rows }, jobIds))
+  const written = jobListOf(page, jobIds, (chain) => shownChain(chain, seesPayloads))
+  await answerList(context, written)
 }
 
 async function listDeadLetterGroups(context: TeamRequest, { jobs }: JobRouteParts): Promise<void> {
   const { team, principal, search, response } = context
   const query = readDeadLetterQuery(search)
   if (query.kind === 'invalid') return answerProblem(response, query.problem)
-  const page = await jobs.deadLetterGroups({ team, queues: principal.queues, ...query.value })
+  const page = await untilGone(response, (signal) =>
+    jobs.deadLetterGroups({ team, queues: principal.queues, ...query.value, signal }),
+  )
   if (page === 'bad_cursor') return answerProblem(response, BAD_CURSOR)
-  if (page === 'too_many_searches') return answerRetryLater(response, 429, TOO_MANY_SEARCHES)
-  answerJson(response, 200, writeDeadLetterGroups(page))
+  if (page === 'too_many_searches') return answerTooCostly(response)
+  await answerList(context, deadLetterGroupsOf(page))
 }
 
 async function read(context: TeamRequest, { jobs, waits, jobIds }: JobRouteParts): Promise<void> {

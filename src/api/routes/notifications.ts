@@ -1,3 +1,4 @@
+import type { RequestBody } from '../../contract/fields/json-body.ts'
 import type { Router } from 'express'
 import { readChannelTest } from '../../contract/requests/notification-request.ts'
 import { toWireChannelTest } from '../../contract/responses/notification-wire.ts'
@@ -43,7 +44,7 @@ export function createNotificationRoutes(parts: NotificationRouteParts): Router 
 async function test(
   context: TeamRequest,
   { teamSettings }: NotificationRouteParts,
-  { tests, body }: { readonly tests: ChannelTests; readonly body: Buffer },
+  { tests, body }: { readonly tests: ChannelTests; readonly body: RequestBody },
 ): Promise<void> {
   const { team, response } = context
   const settings = teamSettings.of(team)

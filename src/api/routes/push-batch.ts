@@ -2,19 +2,18 @@ import type { RequestListener } from 'node:http'
 import type { ValidationProblem } from '../../contract/fields/field-errors.ts'
 import { type BatchItem, readBatch } from '../../contract/pushes/batch-request.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
+import type { SlicedWork } from '../../domain/cost-gate.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import { deepened } from '../../domain/jobs/job-copy.ts'
 import { BATCH_BODY_BYTES_MAX, RETRY_AFTER_SECONDS } from '../../domain/limits.ts'
 import type { JobIntake, NewJob, PushEnd } from '../../ports/jobs.ts'
-import type { Clock } from '../../ports/runtime.ts'
 import { answerError, answerFault, answerJson, answerProblem, OTHER_QUEUES_TEXT } from '../answers.ts'
+import { bodyInTurns, inTurnsToTheEnd } from '../bounds/costly-work.ts'
 import { callDepthOf } from '../pushes/call-depth.ts'
 import { createHotRoute, type PushExchange } from '../pushes/hot-route.ts'
 import { pushRefusal, type QuotasNow, scheduledFields } from '../pushes/push-answers.ts'
 import type { PushRouteParts } from './push.ts'
 
-/** How long a batch is read and checked before others have a turn. */
-const SLICE_MS = 5
 /** Payload that is pushed in one go, or one job with more. */
 const PIECE_CHARACTERS = 512 * 1024
 
@@ -26,31 +25,50 @@ export function createBatchRoute(parts: PushRouteParts): RequestListener {
     const settings = teamSettings.of(team)
     const isBlocked = (url: URL): boolean => egress.refusalOf(url, settings) !== null
     const { headerSecrets } = settings
-    const read = await finished(clock, readBatch(body, { nowMs: clock.wallMs(), isBlocked, headerSecrets }))
+    const context = { nowMs: clock.wallMs(), isBlocked, headerSecrets }
+    const read = await bodyInTurns(exchange, readBatch(body, context))
+    if (read === null) return
     if (read.kind === 'malformed') return answerError(response, 400, read.error)
     if (read.kind === 'invalid') return answerProblem(response, read.problem)
-    const { texts, jobs } = sortOut(read.value, exchange)
-    const ends = (await Promise.all(await finished(clock, startPushes(intake, jobs)))).flat()
+    const sorted = await bodyInTurns(exchange, sortOut(read.value, exchange))
+    if (sorted === null) return
+    const { texts, jobs } = sorted
+    const started = await inTurnsToTheEnd(exchange, startPushes(intake, jobs))
+    const ends = (await Promise.all(started)).flat()
     const [first] = ends
     // Nothing was stored: the whole batch may be sent again.
     if (first?.status === 'failed' && ends.length === texts.length && ends.every(hasFailed)) {
       return answerFault(request, response, first.fault, parts.logger)
     }
     const now = { quotas: parts.quotasOf(team), nowMs: clock.wallMs() }
-    let next = 0
-    const results = texts.map((text) => {
-      if (text !== null) return text
-      return endText(ends[next++] ?? NO_ANSWER, now, parts)
-    })
-    answerJson(response, 200, `{"results":[${results.join(',')}]}`)
+    const answer = await bodyInTurns(
+      exchange,
+      writeResults(texts, ends, (end) => endText(end, now, parts)),
+    )
+    if (answer !== null) answerJson(response, 200, answer)
   })
+}
+
+/** @param texts null = that of the next end */
+function* writeResults(
+  texts: ReadonlyArray<string | null>,
+  ends: readonly PushEnd[],
+  textOf: (end: PushEnd) => string,
+): SlicedWork<string> {
+  let next = 0
+  const results: string[] = []
+  for (const text of texts) {
+    results.push(text ?? textOf(ends[next++] ?? NO_ANSWER))
+    yield
+  }
+  return `{"results":[${results.join(',')}]}`
 }
 
 /** Starts the pushes piece by piece: the store's intake copies what it takes. */
 function* startPushes(
   intake: JobIntake,
   jobs: readonly NewJob[],
-): Generator<undefined, ReadonlyArray<Promise<readonly PushEnd[]>>> {
+): SlicedWork<ReadonlyArray<Promise<readonly PushEnd[]>>> {
   const started: Array<Promise<readonly PushEnd[]>> = []
   let [first, characters] = [0, 0]
   for (const [index, { request }] of jobs.entries()) {
@@ -74,32 +92,24 @@ function hasFailed({ status }: PushEnd): boolean {
 }
 
 /** The jobs to be stored, and in their places null between the answers to the others. */
-function sortOut(
+function* sortOut(
   items: readonly BatchItem[],
   { team, principal, request: sent }: PushExchange,
-): { readonly texts: ReadonlyArray<string | null>; readonly jobs: readonly NewJob[] } {
+): SlicedWork<{ readonly texts: ReadonlyArray<string | null>; readonly jobs: readonly NewJob[] }> {
   const jobs: NewJob[] = []
   const callDepth = callDepthOf(sent)
-  const texts = items.map((item) => {
-    if (item.kind === 'invalid') return refusedText(422, item.problem)
-    const { queue, request, start, idempotency } = item.value
-    if (!mayUseQueue(principal, queue)) return NOT_ITS_QUEUE
-    jobs.push({ team, queue, request: deepened(request, callDepth), start, idempotency })
-    return null
-  })
-  return { texts, jobs }
-}
-
-/** Runs `work` to its end, with a turn for others whenever it has taken SLICE_MS. */
-async function finished<T>(clock: Clock, work: Generator<undefined, T>): Promise<T> {
-  for (;;) {
-    const startedMs = clock.monotonicMs()
-    while (clock.monotonicMs() - startedMs < SLICE_MS) {
-      const step = work.next()
-      if (step.done === true) return step.value
+  const texts: Array<string | null> = []
+  for (const item of items) {
+    if (item.kind === 'invalid') texts.push(refusedText(422, item.problem))
+    else if (!mayUseQueue(principal, item.value.queue)) texts.push(NOT_ITS_QUEUE)
+    else {
+      const { queue, request, start, idempotency } = item.value
+      jobs.push({ team, queue, request: deepened(request, callDepth), start, idempotency })
+      texts.push(null)
     }
-    await new Promise<void>((resolve) => clock.nextTurn(resolve))
+    yield
   }
+  return { texts, jobs }
 }
 
 function endText(end: PushEnd, now: QuotasNow, parts: PushRouteParts): string {

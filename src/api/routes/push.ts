@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import type { RequestBody } from '../../contract/fields/json-body.ts'
 import { readPush } from '../../contract/requests/push-request.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import { deepened } from '../../domain/jobs/job-copy.ts'
@@ -10,8 +11,9 @@ import type { Clock } from '../../ports/runtime.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
 import { answerError, answerOtherQueues, answerProblem } from '../answers.ts'
 import { headerText } from '../body-reader.ts'
+import { readableBody } from '../bounds/costly-work.ts'
 import { callDepthOf } from '../pushes/call-depth.ts'
-import { createHotRoute, type HotRouteParts } from '../pushes/hot-route.ts'
+import { createHotRoute, type HotRouteParts, type PushExchange } from '../pushes/hot-route.ts'
 import { answerPush } from '../pushes/push-answers.ts'
 
 export interface PushRouteParts extends HotRouteParts {
@@ -25,7 +27,7 @@ export interface PushRouteParts extends HotRouteParts {
 /** `POST /api/jobs`, the hot route: after what every hot route refuses come 400 and 422. */
 export function createPushRoute(parts: PushRouteParts): RequestListener {
   const { intake, egress, teamSettings, clock } = parts
-  return createHotRoute(parts, REQUEST_BODY_BYTES_MAX, (body, { team, principal, request, response }) => {
+  const push = (body: RequestBody, { team, principal, request, response }: PushExchange) => {
     const settings = teamSettings.of(team)
     const read = readPush(body, {
       idempotencyKey: headerText(request.headers['idempotency-key']),
@@ -47,5 +49,10 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
     if (read.kind === 'malformed') answerError(response, 400, read.error)
     else answerProblem(response, read.problem)
     return undefined
+  }
+  return createHotRoute(parts, REQUEST_BODY_BYTES_MAX, (bytes, exchange) => {
+    const body = readableBody(exchange, bytes)
+    if (!(body instanceof Promise)) return push(body, exchange)
+    return body.then((scanned) => (scanned === null ? undefined : push(scanned, exchange)))
   })
 }

@@ -1,3 +1,4 @@
+import type { RequestBody } from '../../contract/fields/json-body.ts'
 import type { Router } from 'express'
 import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { QueueStopKind } from '../../domain/queue-stop.ts'
@@ -85,13 +86,12 @@ function list(context: TeamRequest, parts: QueueRouteParts): Promise<void> {
       name === null
         ? sealedPage({ principal, box }, page, (query) => queues.list({ team, ...query }))
         : named(queues, { team, name, ...page }),
-    (page) => {
-      const shown = page.queues.filter(({ name }) => mayUseQueue(principal, name))
-      return JSON.stringify({
-        queues: shown.map((queue) => toWireQueue(queue, managedByOf(parts, queue))),
-        next_cursor: page.nextCursor,
-      })
-    },
+    (page) => ({
+      field: 'queues',
+      rows: page.queues.filter(({ name }) => mayUseQueue(principal, name)),
+      toWire: (queue: Queue) => toWireQueue(queue, managedByOf(parts, queue)),
+      rest: { next_cursor: page.nextCursor },
+    }),
   )
 }
 
@@ -105,7 +105,7 @@ async function named(
   return { queues: queue === null ? [] : [queue], nextCursor: null }
 }
 
-async function edit(context: TeamRequest, parts: StoppableParts, body: Buffer): Promise<void> {
+async function edit(context: TeamRequest, parts: StoppableParts, body: RequestBody): Promise<void> {
   const change = acceptedBody(context, readQueueEdit(body))
   if (change === null) return
   answerQueue(context, parts, await changed(context, parts, { action: 'edit', change }), toEditedQueue)

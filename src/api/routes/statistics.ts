@@ -1,10 +1,11 @@
 import type { Router } from 'express'
 import { readStatisticsQuery } from '../../contract/requests/statistics-query.ts'
-import { toWireStatistics } from '../../contract/responses/statistics-wire.ts'
+import { writeStatistics } from '../../contract/responses/lists/statistics-wire.ts'
 import type { Tally } from '../../domain/statistics/tally.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { StatisticsReader } from '../../ports/queues.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
+import { workInTurns } from '../bounds/costly-work.ts'
 import { createTeamRouter, needs, needsInQueues, type TeamRequest, withId } from '../team-routes.ts'
 
 export interface StatisticsRouteParts {
@@ -14,14 +15,16 @@ export interface StatisticsRouteParts {
 
 export function createStatisticsRoutes({ statistics, clock }: StatisticsRouteParts): Router {
   const answer = async (
-    { search, response }: TeamRequest,
+    context: TeamRequest,
     read: (sinceMs: number) => Promise<ReadonlyMap<number, Tally> | null>,
   ): Promise<void> => {
+    const { search, response } = context
     const query = readStatisticsQuery(search, clock.wallMs())
     if (query.kind === 'invalid') return answerProblem(response, query.problem)
     const minutes = await read(query.value.sinceMs)
-    if (minutes === null) answerNotFound(response)
-    else answerJson(response, 200, JSON.stringify(toWireStatistics(query.value, minutes)))
+    if (minutes === null) return answerNotFound(response)
+    const text = await workInTurns(context, writeStatistics(query.value, minutes))
+    if (text !== null) answerJson(response, 200, text)
   }
   return createTeamRouter({
     '/api/stats': {

@@ -4,6 +4,7 @@ import { type JobView, viewChain, viewJob } from '../../domain/jobs/job-view.ts'
 import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
 import type { Waiting } from '../../domain/jobs/waiting.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
+import type { WrittenList } from './lists/json-list.ts'
 import { toWireWaiting } from './waiting-wire.ts'
 import type { Call, HeaderLine, JobList, JobSettings, JobSummary } from '../generated/wire.ts'
 
@@ -61,14 +62,25 @@ interface JobListPage {
   readonly searched: number | null
 }
 
-export function writeJobList({ jobs, nextCursor, searched }: JobListPage, jobIds: JobIds): string {
-  const rows: JobSummary[] = []
-  for (const { jobId, chain } of jobs) {
-    const view = viewJob(chain, jobId, jobIds)
-    if (view !== null) rows.push(toSummary(chain, view, jobIds))
+/** @param shown what the reader may see of a chain */
+export function jobListOf(
+  { jobs, nextCursor, searched }: JobListPage,
+  jobIds: JobIds,
+  shown: (chain: JobChain) => JobChain,
+): WrittenList<ListedChain> {
+  return {
+    field: 'jobs',
+    rows: jobs,
+    toWire: ({ jobId, chain: whole }) => {
+      const chain = shown(whole)
+      const view = viewJob(chain, jobId, jobIds)
+      return view === null ? null : toSummary(chain, view, jobIds)
+    },
+    rest: { next_cursor: nextCursor, ...(searched === null ? {} : { searched }) } satisfies Omit<
+      JobList,
+      'jobs'
+    >,
   }
-  const list: JobList = { jobs: rows, next_cursor: nextCursor }
-  return JSON.stringify(searched === null ? list : ({ ...list, searched } satisfies JobList))
 }
 
 function toSummary(chain: JobChain, view: JobView, jobIds: JobIds): JobSummary {

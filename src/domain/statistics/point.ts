@@ -1,3 +1,4 @@
+import type { SlicedWork } from '../cost-gate.ts'
 import { STATISTICS_DAYS, STATISTICS_POINTS_MAX } from '../limits.ts'
 import { quantile } from './histogram.ts'
 import { addTally, emptyTally, type Tally } from './tally.ts'
@@ -59,17 +60,23 @@ function pointsOf(fromMs: number, nowMs: number, stepSeconds: number): number {
 }
 
 /** Every point of the range, in order, also those in which nothing happened. @param minutes by minutes since 1970 */
-export function statisticsPoints(
+export function* statisticsPoints(
   { sinceMs, stepSeconds, points }: StatisticsRange,
   minutes: ReadonlyMap<number, Tally>,
-): StatisticsPoint[] {
+): SlicedWork<StatisticsPoint[]> {
   const stepMs = stepSeconds * 1000
   const sums = Array.from({ length: points }, emptyTally)
   for (const [minute, tally] of minutes) {
     const sum = sums[Math.floor((minute * MINUTE_MS - sinceMs) / stepMs)]
     if (sum !== undefined) addTally(sum, tally, 'max')
+    yield
   }
-  return sums.map((sum, i) => toPoint(sinceMs + i * stepMs, sum))
+  const found: StatisticsPoint[] = []
+  for (const [i, sum] of sums.entries()) {
+    found.push(toPoint(sinceMs + i * stepMs, sum))
+    yield
+  }
+  return found
 }
 
 function toPoint(atMs: number, sum: Tally): StatisticsPoint {

@@ -1,4 +1,6 @@
+import type { SlicedWork } from '../cost-gate.ts'
 import { cronScheduleOf } from '../crons/cron.ts'
+import { slicedTicks } from '../crons/sliced-ticks.ts'
 import type { WindowTimes } from './maintenance-window.ts'
 
 /** Unix ms; it begins at the start and is over at the end. */
@@ -24,23 +26,26 @@ export interface OpeningSpan {
 }
 
 /** The openings of a window within a span of time, as WindowOpenings finds them one by one. */
-export function openingsBetween(times: WindowTimes, span: OpeningSpan): OpeningList {
+export function* openingsBetween(times: WindowTimes, span: OpeningSpan): SlicedWork<OpeningList> {
   if (times.kind === 'once') return { openings: within([times], span), cutMs: null }
   const { fromMs, untilMs, ticksMax } = span
   const cutsMs: number[] = []
-  const openings = times.schedules.flatMap(({ durationSeconds, ...given }) => {
+  const openings: Opening[] = []
+  for (const { durationSeconds, ...given } of times.schedules) {
+    yield
     const schedule = cronScheduleOf(given)
     // Opens nothing, as everywhere.
-    if ('problem' in schedule) return []
+    if ('problem' in schedule) continue
     const durationMs = durationSeconds * 1000
     // Of the openings that are under way, the last one ends last.
     const { lastMs: underWayMs } = schedule.count(fromMs - durationMs, fromMs, Infinity)
-    const ticks = schedule.between(fromMs, untilMs - 1, ticksMax)
+    yield
+    const ticks = yield* slicedTicks(schedule, { afterMs: fromMs, untilMs: untilMs - 1, limit: ticksMax })
     const lastMs = ticks.at(-1)
     if (ticks.length === ticksMax && lastMs !== undefined) cutsMs.push(lastMs + durationMs)
     const startsMs = underWayMs === null ? ticks : [underWayMs, ...ticks]
-    return startsMs.map((startMs) => ({ startMs, endMs: startMs + durationMs }))
-  })
+    for (const startMs of startsMs) openings.push({ startMs, endMs: startMs + durationMs })
+  }
   const knownMs = Math.min(untilMs, ...cutsMs)
   return {
     openings: within(joined(openings), { fromMs, untilMs: knownMs }),

@@ -7,6 +7,7 @@ import { EventStreams, STREAMS_MAX } from '../../api/events/event-streams.ts'
 import { measured } from '../../api/measuring/measured.ts'
 import { readBuiltDashboard } from '../../api/dashboard/built-dashboard.ts'
 import type { OidcLogin } from '../../api/sessions/oidc-routes.ts'
+import { CostGate } from '../../domain/cost-gate.ts'
 import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-address.ts'
 import type { UserVerifier } from '../../ports/access/user-verifier.ts'
@@ -30,7 +31,6 @@ import { createQueueStats } from '../../redis/queues/queue-stats.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createBulkStore } from '../../redis/bulk/bulk-store.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
-import { SearchTurns } from '../../redis/search/search-turns.ts'
 import { createLiveReader } from '../../redis/live/live-reader.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
 import type { Engine } from '../../redis/client/engine.ts'
@@ -100,19 +100,17 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
   const { engine } = options.store
   const quotasOf = createQuotasOf(compiled, quotasOfSettings(settings))
   const usage = createTeamUsageReader(engine)
-  const tokenUses = new LastUses({ runner: engine.runner, clock: systemClock, logger: options.logger })
-  options.lifecycle.onStop('last uses of tokens', () => tokenUses.stop())
   const quotas = new QuotaKeeper({ engine, clock: systemClock, quotasOf })
-  const turns = new SearchTurns()
+  const gate = new CostGate(systemClock)
   const events = openEvents(engine, options)
   const listener = createApi({
     intake: createJobIntake(engine, { nowMs: () => systemClock.monotonicMs(), quotas }),
-    jobs: createJobStore(engine, quotas, turns),
+    jobs: createJobStore(engine, quotas, gate),
     ...withQuotas(
       { crons: options.crons, cronEditor: options.cronEditor },
       { usage, quotasOf, metrics: engine.metrics, clock: systemClock },
     ),
-    bulks: createBulkStore(engine, Math.random, turns),
+    bulks: createBulkStore(engine, Math.random, gate),
     alerts: createAlertStore(engine),
     auditLog: createAuditLog(engine),
     ...{ sessions: createSessionStore(engine), loginCodes: createLoginCodes(engine) },
@@ -128,7 +126,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     tokens: compiled,
     ...(options.users === undefined ? {} : { users: options.users }),
     ...(options.oidc === undefined ? {} : { oidc: options.oidc }),
-    tokenUses,
+    tokenUses: noteTokenUses(options),
     tokenRates: ratesOf(engine),
     ...{ tokenStore: createTokenStore(options.tokenKeeper), newSecret: randomBytes },
     signingSecrets: options.signingSecrets,
@@ -137,6 +135,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     channelHealth: createChannelHealthReader(engine),
     egress: options.egress,
     ...{ jobIds: engine.jobIds, ...(await openBoxes(options.store)) },
+    gate,
     clock: systemClock,
     logger: options.logger,
     intakeBytesMax: settings.intakeBytes,
@@ -154,6 +153,12 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     const place = { host: settings.host, port: settings.port, variable: 'PUNCTUAL_PORT' }
     throw new StartupError(listenFailure(error as NodeJS.ErrnoException, place), { cause: error })
   }
+}
+
+function noteTokenUses({ store, logger, lifecycle }: ApiPartOptions): LastUses {
+  const uses = new LastUses({ runner: store.engine.runner, clock: systemClock, logger })
+  lifecycle.onStop('last uses of tokens', () => uses.stop())
+  return uses
 }
 
 /** Speaks HTTPS where there is a certificate, and follows its files. */

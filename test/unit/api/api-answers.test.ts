@@ -234,7 +234,8 @@ describe('lists', () => {
       headers: BEARER,
     })
     const filter = { ...ANY_JOB, queue: 'a/b', status: 'failed' }
-    expect(asked).toEqual([{ team: 'default', queues: null, filter, limit: 5, cursor: 'c' }])
+    const signal = expect.any(AbortSignal)
+    expect(asked).toEqual([{ team: 'default', queues: null, filter, limit: 5, cursor: 'c', signal }])
     expect(answer.json).toMatchObject({
       jobs: [{ job_id: RETRY_ID, status: 'pending' }],
       next_cursor: 'n',

@@ -5,6 +5,7 @@ import { createApi, type ApiParts } from '../../../src/api/create-api.ts'
 import { type CronSettings, DEFAULT_CRON_SETTINGS } from '../../../src/domain/crons/cron.ts'
 import type { Alert } from '../../../src/domain/alerts/alert.ts'
 import type { Bulk } from '../../../src/domain/bulk/bulk.ts'
+import { CostGate } from '../../../src/domain/cost-gate.ts'
 import { ANY_JOB } from '../../../src/domain/jobs/job-filter.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../../src/domain/jobs/job.ts'
@@ -287,6 +288,7 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
         },
       },
     ),
+    gate: new CostGate(clock),
     jobs: fakeJobs(),
     queues: {
       list: () => Promise.resolve({ queues: [aQueue()], nextCursor: null }),

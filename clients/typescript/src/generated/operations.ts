@@ -163,8 +163,8 @@ export interface Inputs {
    * only an ended job has (`final_status`, `failure_reason`, `response_status`, `ended_after`, `ended_before`)
    * shows the original of a chain that waits for its next retry. With filters other than `queue` and `status`
    * an answer says in `searched` how many records were looked at. A request looks at no more than about 20,000
-   * records, or 32 MiB of them; `next_cursor` goes on from there. A team may have 4 such requests under way in
-   * a process of the API, all teams together 64; more are answered with 429. `text` needs the permission
+   * records, or 32 MiB of them; `next_cursor` goes on from there. Such a request is a costly one: it takes
+   * turns with others, and more than 32 of a team at once are answered with 429. `text` needs the permission
    * `payloads`.
    */
   listJobs: {
@@ -226,8 +226,8 @@ export interface Inputs {
    * the list of jobs and of a bulk compare: the filter of `queue`, `failure_reason`, `response_status` and
    * `host`, with status `dead_lettered`, finds the group. A request looks at no more than about 20,000 dead
    * letters, or 32 MiB of them, and names at most 1,000 groups; `next_cursor` goes on from there. A group that
-   * goes on there comes again, with the count of that page: add them up. A request counts as a search: more
-   * than 4 of a team at once, and 64 of all, are answered with 429.
+   * goes on there comes again, with the count of that page: add them up. A request is a costly one: more than
+   * 32 of a team at once are answered with 429.
    */
   listDeadLetterGroups: {
     /** Only jobs of the queue of this name. */

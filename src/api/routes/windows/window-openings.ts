@@ -1,5 +1,13 @@
+import type { RequestBody } from '../../../contract/fields/json-body.ts'
 import { readOpeningsQuery, readWindowTimes } from '../../../contract/requests/windows/opening-query.ts'
-import { toWindowCalendar, toWindowPreview } from '../../../contract/responses/window-wire.ts'
+import type { WindowPreview } from '../../../contract/generated/wire.ts'
+import { writeList } from '../../../contract/responses/lists/json-list.ts'
+import {
+  type ListedWindow,
+  toWindowCalendar,
+  toWindowPreview,
+} from '../../../contract/responses/window-wire.ts'
+import type { SlicedWork } from '../../../domain/cost-gate.ts'
 import { WINDOWS_PER_TEAM_MAX } from '../../../domain/limits.ts'
 import {
   type MaintenanceWindow,
@@ -18,6 +26,7 @@ import type { Clock } from '../../../ports/runtime.ts'
 import type { WindowStore } from '../../../ports/windows.ts'
 import { maySeeResource } from '../../access/queue-guard.ts'
 import { answerJson, answerProblem } from '../../answers.ts'
+import { workInTurns } from '../../bounds/costly-work.ts'
 import { acceptedBody, type TeamRequest } from '../../team-routes.ts'
 
 interface OpeningParts {
@@ -38,17 +47,23 @@ export async function answerOpenings(context: TeamRequest, { windows }: OpeningP
     WINDOW_SCHEDULE_TICKS_MAX,
     Math.floor(WINDOW_CALENDAR_TICKS_MAX / Math.max(1, schedules)),
   )
-  const listed = shown.map(({ name, times }) => ({
-    name,
-    ...openingsOrNone(times, { ...query.value, ticksMax }),
-  }))
-  answerJson(response, 200, JSON.stringify(toWindowCalendar(listed)))
+  const text = await workInTurns(context, calendarText(shown, { ...query.value, ticksMax }))
+  if (text !== null) answerJson(response, 200, text)
+}
+
+function* calendarText(shown: readonly MaintenanceWindow[], span: OpeningSpan): SlicedWork<string> {
+  const listed: ListedWindow[] = []
+  for (const { name, times } of shown) listed.push({ name, ...(yield* openingsOrNone(times, span)) })
+  yield
+  const { openings, ...rest } = toWindowCalendar(listed)
+  yield
+  return yield* writeList({ field: 'openings', rows: openings, toWire: (opening) => opening, rest })
 }
 
 /** A window whose openings cannot be computed is named in `cut`, and its neighbours are shown. */
-function openingsOrNone(times: WindowTimes, span: OpeningSpan): OpeningList {
+function* openingsOrNone(times: WindowTimes, span: OpeningSpan): SlicedWork<OpeningList> {
   try {
-    return openingsBetween(times, span)
+    return yield* openingsBetween(times, span)
   } catch {
     return { openings: [], cutMs: span.fromMs }
   }
@@ -59,10 +74,20 @@ function schedulesOf({ times }: MaintenanceWindow): number {
 }
 
 /** Answers when a window of these times would be open next. */
-export function answerPreview(context: TeamRequest, { clock }: OpeningParts, body: Buffer): void {
+export async function answerPreview(
+  context: TeamRequest,
+  { clock }: OpeningParts,
+  body: RequestBody,
+): Promise<void> {
   const times = acceptedBody(context, readWindowTimes(body))
   if (times === null) return
   const span = { fromMs: clock.wallMs(), untilMs: Infinity, ticksMax: WINDOW_PREVIEW_TICKS_MAX }
-  const preview = toWindowPreview(times, openingsBetween(times, span), WINDOW_PREVIEW_OPENINGS)
-  answerJson(context.response, 200, JSON.stringify(preview))
+  const preview = await workInTurns(context, previewOf(times, span))
+  if (preview !== null) answerJson(context.response, 200, JSON.stringify(preview))
+}
+
+function* previewOf(times: WindowTimes, span: OpeningSpan): SlicedWork<WindowPreview> {
+  const list = yield* openingsBetween(times, span)
+  yield
+  return toWindowPreview(times, list, WINDOW_PREVIEW_OPENINGS)
 }

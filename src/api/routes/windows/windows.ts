@@ -1,3 +1,4 @@
+import type { RequestBody } from '../../../contract/fields/json-body.ts'
 import type { Router } from 'express'
 import type { AuditedResource } from '../../../domain/access/audit-record.ts'
 import type { AuditLog } from '../../../ports/audit-log.ts'
@@ -49,6 +50,9 @@ export interface WindowRouteParts {
   readonly logger: Logger
 }
 
+/** Each may have ten schedules of which the next opening is years away. */
+const FEW_WINDOWS = 2
+
 export function createWindowRoutes(parts: WindowRouteParts): Router {
   return createTeamRouter({
     '/api/maintenance-windows': {
@@ -87,14 +91,22 @@ function list(context: TeamRequest, parts: WindowRouteParts): Promise<void> {
       )
       if (page === 'bad_cursor') return page
       const shown = page.windows.filter(({ resource }) => maySeeResource(principal, resource))
-      const windows = await Promise.all(shown.map((window) => toWire(window, parts)))
-      return { windows, next_cursor: page.nextCursor }
+      const rows = await Promise.all(
+        shown.map(async (window) => ({ window, resource: await shownResource(window, parts) })),
+      )
+      return { rows, next_cursor: page.nextCursor }
     },
-    (page) => JSON.stringify(page),
+    ({ rows, ...rest }) => ({
+      field: 'windows',
+      rows,
+      toWire: ({ window, resource }) => toWireWindow(window, resource, parts.clock.wallMs()),
+      rest,
+      fewRows: FEW_WINDOWS,
+    }),
   )
 }
 
-async function create(context: TeamRequest, parts: WindowRouteParts, body: Buffer): Promise<void> {
+async function create(context: TeamRequest, parts: WindowRouteParts, body: RequestBody): Promise<void> {
   const { team, response } = context
   const wanted = acceptedBody(context, readNewWindow(body))
   if (wanted === null) return
@@ -111,7 +123,7 @@ async function create(context: TeamRequest, parts: WindowRouteParts, body: Buffe
   answerJson(response, 201, JSON.stringify(toWireWindow(window, shown, parts.clock.wallMs())))
 }
 
-async function edit(context: TeamRequest, parts: WindowRouteParts, body: Buffer): Promise<void> {
+async function edit(context: TeamRequest, parts: WindowRouteParts, body: RequestBody): Promise<void> {
   // The editor calls this: only there is `current` sure to have what other edits have written.
   const change: WindowChange = async (current) => {
     before = { ...before, ...settingsOf(current) }

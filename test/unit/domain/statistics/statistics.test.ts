@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bucketOf, countIn, type Histogram, quantile } from '../../../../src/domain/statistics/histogram.ts'
+import { atOnce } from '../../../../src/domain/cost-gate.ts'
 import { statisticsPoints, statisticsRange } from '../../../../src/domain/statistics/point.ts'
 import { addTally, emptyTally, type Tally } from '../../../../src/domain/statistics/tally.ts'
 
@@ -59,7 +60,7 @@ describe('points', () => {
       [MINUTE - 4, some({ done: 1, depth: 3, oldestReadySeconds: 9, latency: [0, 0, 1], lateness: [1] })],
     ])
     const asked = range(NOW_MS - 3_600_000, 3_600)
-    expect(asked && statisticsPoints(asked, minutes)).toEqual([
+    expect(asked && atOnce(statisticsPoints(asked, minutes))).toEqual([
       {
         ...{ atMs: Date.UTC(2026, 10, 21, 9), done: 99, failed: 0, retried: 0, dead: 0 },
         ...{ latencyMs: null, latenessMs: null, depth: 0, oldestReadySeconds: null },

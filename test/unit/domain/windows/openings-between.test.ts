@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WindowTimes } from '../../../../src/domain/windows/maintenance-window.ts'
+import { atOnce } from '../../../../src/domain/cost-gate.ts'
 import { openingsBetween } from '../../../../src/domain/windows/openings-between.ts'
 import { WindowOpenings } from '../../../../src/domain/windows/window-openings.ts'
 
@@ -13,7 +14,7 @@ const recurring = (...schedules: Array<[string, string, number]>): WindowTimes =
   })),
 })
 function shown(times: WindowTimes, from: string, until: string, ticksMax = 100) {
-  const list = openingsBetween(times, { fromMs: at(from), untilMs: at(until), ticksMax })
+  const list = atOnce(openingsBetween(times, { fromMs: at(from), untilMs: at(until), ticksMax }))
   const text = (ms: number) => new Date(ms).toISOString().slice(5, 16)
   return {
     openings: list.openings.map(({ startMs, endMs }) => `${text(startMs)} ${text(endMs)}`),
@@ -70,7 +71,7 @@ test('a moment is in an opening just when the window is open then', () => {
       (schedules, offsets, from) => {
         const times = recurring(...schedules)
         const [fromMs, untilMs] = [at(from), at(from) + 96 * HOUR_MS]
-        const { openings, cutMs } = openingsBetween(times, { fromMs, untilMs, ticksMax: 1_000 })
+        const { openings, cutMs } = atOnce(openingsBetween(times, { fromMs, untilMs, ticksMax: 1_000 }))
         expect(cutMs).toBeNull()
         for (const minutes of offsets) {
           const ms = fromMs + Math.min(minutes, 96 * 60 - 1) * 60_000

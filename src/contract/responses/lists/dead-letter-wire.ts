@@ -1,6 +1,7 @@
-import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
-import type { FailureReason } from '../../domain/jobs/job.ts'
-import type { DeadLetterGroup as WireGroup, DeadLetterGroupList } from '../generated/wire.ts'
+import { formatTimestamp, timestampOrNull } from '../../../domain/timestamp.ts'
+import type { FailureReason } from '../../../domain/jobs/job.ts'
+import type { WrittenList } from './json-list.ts'
+import type { DeadLetterGroup as WireGroup, DeadLetterGroupList } from '../../generated/wire.ts'
 
 /** As in the port. */
 interface DeadLetterGroup {
@@ -24,9 +25,13 @@ interface DeadLetterGroupPage {
   readonly searched: number
 }
 
-export function writeDeadLetterGroups({ groups, nextCursor, searched }: DeadLetterGroupPage): string {
-  const list: DeadLetterGroupList = { groups: groups.map(toWireGroup), next_cursor: nextCursor, searched }
-  return JSON.stringify(list)
+export function deadLetterGroupsOf({
+  groups,
+  nextCursor,
+  searched,
+}: DeadLetterGroupPage): WrittenList<DeadLetterGroup> {
+  const rest: Omit<DeadLetterGroupList, 'groups'> = { next_cursor: nextCursor, searched }
+  return { field: 'groups', rows: groups, toWire: toWireGroup, rest }
 }
 
 /** The hidden queue of a cron, which has no name, is not shown. */
