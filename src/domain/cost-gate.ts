@@ -181,14 +181,8 @@ export class Visit {
     return new Promise((resolve, reject) => {
       const run = (): Promise<void> | undefined => {
         this.#waiting = null
-        try {
-          const end = work()
-          if (end instanceof Promise) return end.then(resolve, reject)
-          resolve(end)
-        } catch (fault) {
-          reject(fault)
-        }
-        return undefined
+        const end = new Promise<T>((settle) => settle(work())).then(resolve, reject)
+        return isStep ? end : undefined
       }
       this.#waiting = { isStep, run }
       this.#giveUp = () => resolve(null)
