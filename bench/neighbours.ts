@@ -5,9 +5,11 @@
  * argument picks the requests whose names contain it.
  */
 import { createSecretKey, randomBytes, hash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { Pool } from 'undici'
 import { NO_TERMS } from '../src/domain/access/token-terms.ts'
 import { DEFAULT_CRON_SETTINGS } from '../src/domain/crons/cron.ts'
@@ -24,6 +26,7 @@ import { startProgram, stopAllPrograms, untilReady } from './harness/processes.t
 import { type RedisServer, startRedisServer } from './harness/redis-server.ts'
 import { sleep } from './harness/waiting.ts'
 import { type CostlyRequest, costlyRequests } from './neighbours/costly-requests.ts'
+import type { LoadPlan, LoadReport } from './neighbours/load-worker.ts'
 
 const TEAM = 'default'
 const [TOKEN, NEIGHBOUR_TOKEN] = ['token-of-the-benchmark', 'token-of-the-neighbour']
@@ -36,6 +39,9 @@ const CONNECTIONS = 32
 /** Of the neighbour. */
 const PUSHES_PER_SECOND = 50
 const ROUNDS = 6
+/** Until all connections are busy. */
+const SETTLE_MS = 500
+const LOAD = join(import.meta.dirname, 'neighbours/load-worker.ts')
 
 const [mode = 'stretches', ...rest] = process.argv.slice(2)
 const seconds = Number(rest.find((text) => /^\d+$/.test(text)) ?? 10)
@@ -200,33 +206,15 @@ async function tellPushes(requests: readonly CostlyRequest[], url: string): Prom
   const idle = await timePushes(url)
   process.stdout.write(`nothing else: ${idle}\n`)
   for (const request of requests) {
-    const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 })
-    let [isOver, answers] = [false, 0]
-    const statuses = new Map<number, number>()
-    const load = Promise.all(
-      Array.from({ length: CONNECTIONS }, async () => {
-        while (!isOver) {
-          const { statusCode, body } = await pool.request({
-            path: request.path,
-            method: request.method,
-            headers: bearer(TOKEN),
-            body: request.body ?? null,
-          })
-          await body.dump()
-          answers += 1
-          statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1)
-          if (statusCode === 429) await sleep(100)
-        }
-      }),
-    )
-    await sleep(500)
+    const load = new Worker(LOAD, {
+      workerData: { url, request, headers: bearer(TOKEN), connections: CONNECTIONS } satisfies LoadPlan,
+    })
+    await sleep(SETTLE_MS)
     const times = await timePushes(url)
-    isOver = true
-    await load
-    await pool.close()
-    process.stdout.write(
-      `${request.name}: ${times}; ${answers} answers: ${JSON.stringify(Object.fromEntries(statuses))}\n`,
-    )
+    const over = once(load, 'message')
+    load.postMessage('end')
+    const [statuses] = (await over) as [LoadReport]
+    process.stdout.write(`${request.name}: ${times}; answers ${JSON.stringify(statuses)}\n`)
   }
   process.stdout.write(`nothing else, again: ${await timePushes(url)}\n`)
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { INTAKE_BYTES_DEFAULT, REQUEST_BODY_BYTES_MAX, RETRY_AFTER_SECONDS } from '../domain/limits.ts'
 import { answerError } from './answers.ts'
 import { BodyBudget } from './body-budget.ts'
+import { BodyPace } from './bounds/body-pace.ts'
 import {
   awaitsContinue,
   CLOSE_CONNECTION,
@@ -9,6 +10,7 @@ import {
   type Rejection,
   type RequestRejector,
 } from './request-rejector.ts'
+import type { Clock } from '../ports/runtime.ts'
 import type { StallDetector, WatchedBody } from './stall-detector.ts'
 import type { Link } from '../domain/linked-list.ts'
 
@@ -24,17 +26,26 @@ export interface TeamExchange extends Exchange {
 /** Bytes stay reserved until the promise settles. */
 export type BodyHandler = (body: Buffer) => Promise<void> | undefined
 
+interface BodyReaderOptions {
+  readonly stalls: StallDetector
+  readonly rejector: RequestRejector
+  readonly clock: Pick<Clock, 'nextTurn'>
+  readonly bytesMax?: number | undefined
+}
+
 /** Reads request bodies within a budget of bytes and gives up those that stall. */
 export class BodyReader {
   readonly #stalls: StallDetector
   readonly #rejector: RequestRejector
   readonly #budget: BodyBudget
+  readonly #pace: BodyPace
 
-  /** @param bytesMax of all bodies that are being read or wait for the job store */
-  constructor(stalls: StallDetector, rejector: RequestRejector, bytesMax = INTAKE_BYTES_DEFAULT) {
+  /** @param options.bytesMax of all bodies that are being read or wait for the job store */
+  constructor({ stalls, rejector, clock, bytesMax = INTAKE_BYTES_DEFAULT }: BodyReaderOptions) {
     this.#stalls = stalls
     this.#rejector = rejector
     this.#budget = new BodyBudget(bytesMax)
+    this.#pace = new BodyPace(clock)
   }
 
   /**
@@ -53,6 +64,7 @@ export class BodyReader {
     const parts = {
       exchange,
       budget: this.#budget,
+      pace: this.#pace,
       stalls: this.#stalls,
       rejector: this.#rejector,
       onBody,
@@ -65,6 +77,7 @@ export class BodyReader {
 interface ReadingParts {
   readonly exchange: TeamExchange
   readonly budget: BodyBudget
+  readonly pace: BodyPace
   readonly stalls: StallDetector
   readonly rejector: RequestRejector
   readonly onBody: BodyHandler
@@ -121,7 +134,17 @@ class BodyReading {
       this.#abort()
       this.#parts.rejector.reject(this.#parts.exchange, rejection)
     } else if (this.#first === EMPTY) this.#first = chunk
-    else (this.#more ??= [this.#first]).push(chunk)
+    else {
+      ;(this.#more ??= [this.#first]).push(chunk)
+      this.#keepPace(chunk.length)
+    }
+  }
+
+  /** Of a body that is larger than one chunk. */
+  #keepPace(bytes: number): void {
+    const { pace, exchange } = this.#parts
+    const { team, request } = exchange
+    if (!pace.take(team, bytes, () => request.resume())) request.pause()
   }
 
   #onEnd(): void {

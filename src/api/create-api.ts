@@ -77,7 +77,7 @@ const NOT_FOUND: Rejection = { status: 404, error: 'Not found' }
 export function createApi(parts: ApiParts): RequestListener {
   const stalls = new StallDetector(parts.clock)
   const rejector = new RequestRejector(stalls)
-  const bodies = new BodyReader(stalls, rejector, parts.intakeBytesMax)
+  const bodies = new BodyReader({ stalls, rejector, clock: parts.clock, bytesMax: parts.intakeBytesMax })
   const addressOf = createAddressOf(parts.trustedProxies ?? [])
   const sessions = new SessionGate(parts.sessions)
   const shared = {

@@ -7,6 +7,7 @@ import type { BodyResult, RequestBody } from '../contract/fields/json-body.ts'
 import { BAD_CURSOR, type QueryResult } from '../contract/requests/list-query.ts'
 import { writeList, type WrittenList } from '../contract/responses/lists/json-list.ts'
 import { atOnce, type CostGate } from '../domain/cost-gate.ts'
+import { LIST_LIMIT_DEFAULT } from '../domain/limits.ts'
 import type { Logger } from '../ports/runtime.ts'
 import {
   answerError,
@@ -19,7 +20,7 @@ import {
 } from './answers.ts'
 import { refuseLoop } from './pushes/call-depth.ts'
 import type { BodyReader, TeamExchange } from './body-reader.ts'
-import { type CostlyExchange, readableBody, workInTurns } from './bounds/costly-work.ts'
+import { type CostlyExchange, readableBody, stepInTurn, workInTurns } from './bounds/costly-work.ts'
 
 /** An authenticated request as a route sees it. */
 export interface TeamRequest extends CostlyExchange {
@@ -156,7 +157,7 @@ export function acceptedBody<T>({ response }: TeamExchange, result: BodyResult<T
 const FEW_ROWS = 32
 
 /** Answers a page of a list, or 422 for its query or cursor, or 404 when `list` finds null. */
-export async function answerPage<Query, Page, Row>(
+export async function answerPage<Query extends { readonly limit?: number }, Page, Row>(
   context: TeamRequest,
   query: QueryResult<Query>,
   list: (query: Query) => Promise<Page | 'bad_cursor' | null>,
@@ -164,7 +165,11 @@ export async function answerPage<Query, Page, Row>(
 ): Promise<void> {
   const { response } = context
   if (query.kind === 'invalid') return answerProblem(response, query.problem)
-  const page = await list(query.value)
+  const read = async () => ({ page: await list(query.value) })
+  const isLong = (query.value.limit ?? 0) > LIST_LIMIT_DEFAULT
+  const found = isLong ? await stepInTurn(context, read) : await read()
+  if (found === null) return
+  const { page } = found
   if (page === 'bad_cursor') answerProblem(response, BAD_CURSOR)
   else if (page === null) answerNotFound(response)
   else await answerList(context, toList(page))

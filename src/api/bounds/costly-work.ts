@@ -28,6 +28,17 @@ export async function workInTurns<T>(
   return null
 }
 
+/** As `workInTurns`, for what waits for Redis and reads what comes from there piece by piece. */
+export async function stepInTurn<T>(
+  { team, response, gate }: CostlyExchange,
+  step: () => Promise<T>,
+): Promise<T | null> {
+  const visit = gate.enter(team)
+  if (visit !== null) return whileWanted(response, visit, (own) => own.step(step))
+  answerTooCostly(response)
+  return null
+}
+
 /** As `workInTurns`, for work on a body: the bytes of all bodies are bounded, so nobody is refused here. */
 export function bodyInTurns<T>(
   { team, response, gate }: CostlyExchange,

@@ -14,7 +14,7 @@ import { createHotRoute, type PushExchange } from '../pushes/hot-route.ts'
 import { pushRefusal, type QuotasNow, scheduledFields } from '../pushes/push-answers.ts'
 import type { PushRouteParts } from './push.ts'
 
-/** Payload that is pushed in one go, or one job with more. */
+/** Of jobs that are pushed in one go, or one job with more: payload and headers. */
 const PIECE_CHARACTERS = 512 * 1024
 
 /** `POST /api/jobs/batch`. Each push is checked, counted and answered as if it came alone. */
@@ -72,13 +72,19 @@ function* startPushes(
   const started: Array<Promise<readonly PushEnd[]>> = []
   let [first, characters] = [0, 0]
   for (const [index, { request }] of jobs.entries()) {
-    characters += request.payload?.length ?? 0
+    characters += charactersOf(request)
     if (characters < PIECE_CHARACTERS && index < jobs.length - 1) continue
     started.push(pushPiece(intake, jobs.slice(first, index + 1)))
     ;[first, characters] = [index + 1, 0]
     yield
   }
   return started
+}
+
+function charactersOf({ payload, headers }: NewJob['request']): number {
+  let characters = payload?.length ?? 0
+  for (const [name, value] of Object.entries(headers)) characters += name.length + value.length
+  return characters
 }
 
 /** One end for each job, whatever the intake answers: a missing one must not give a job another's id. */

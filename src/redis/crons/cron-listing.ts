@@ -1,5 +1,6 @@
 import type { Cron } from '../../ports/crons.ts'
 import type { Engine } from '../client/engine.ts'
+import { mapInPieces } from '../client/pieces.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { formatCursor, parseCursor } from '../names/list-cursor.ts'
@@ -90,12 +91,16 @@ async function readShard(
 ): Promise<Map<number, ReadCron>> {
   const crons = ids.map((cronId) => ({ cronId, records: keys.cronRecords(String(cronId)) }))
   const reply = (await engine.runner.run(READ_CRONS.with({ keys, bytesMax, crons }))) as string[]
-  const read = new Map<number, ReadCron>()
-  ids.forEach((cronId, i) => {
-    const [text, definition = '', last = ''] = reply.slice(i * ANSWERED, (i + 1) * ANSWERED)
-    if (text === '') return
-    const parts = text === undefined ? null : { text, definition, last: last === '' ? null : last }
-    read.set(cronId, parts === null ? 'unread' : (foundCron(cronId, keys, parts)?.cron ?? null))
-  })
-  return read
+  const read = await mapInPieces(
+    ids,
+    (_id, i) => reply[i * ANSWERED + 1]?.length ?? 0,
+    (cronId, i): readonly [number, ReadCron] | null => {
+      const [text, definition = '', last = ''] = reply.slice(i * ANSWERED, (i + 1) * ANSWERED)
+      if (text === '') return null
+      if (text === undefined) return [cronId, 'unread']
+      const parts = { text, definition, last: last === '' ? null : last }
+      return [cronId, foundCron(cronId, keys, parts)?.cron ?? null]
+    },
+  )
+  return new Map(read.filter((each) => each !== null))
 }

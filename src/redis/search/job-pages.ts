@@ -1,4 +1,5 @@
 import type { CostGate } from '../../domain/cost-gate.ts'
+import { LIST_LIMIT_DEFAULT } from '../../domain/limits.ts'
 import type { JobListPage, JobListQuery, ListedJob } from '../../ports/jobs.ts'
 import type { Engine } from '../client/engine.ts'
 import { formatJobCursor, parseJobCursor } from './job-cursor.ts'
@@ -32,9 +33,17 @@ export async function listJobs(
     return { jobs, nextCursor: next === null ? null : formatJobCursor(query, next) }
   }
   if (!isNarrow(filter)) {
-    const budget = new SearchBudget(LISTED_RECORDS_MAX)
-    const page = await walk(budget, (sections, room) => readTogether(engine, sections, { room, budget }))
-    return { ...page, searched: null }
+    // A short page is little work.
+    return searchInTurn(
+      { team, gate: limit > LIST_LIMIT_DEFAULT ? gate : null, signal: query.signal },
+      async (inTurn) => {
+        const budget = new SearchBudget(LISTED_RECORDS_MAX)
+        const page = await walk(budget, (sections, room) =>
+          inTurn(() => readTogether(engine, sections, { room, budget })),
+        )
+        return { ...page, searched: null }
+      },
+    )
   }
   return searchInTurn({ team, gate, signal: query.signal }, async (inTurn) => {
     const budget = new SearchBudget(SEARCHED_RECORDS_MAX)

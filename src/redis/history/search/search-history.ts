@@ -6,6 +6,7 @@ import type { ListedJob } from '../../../ports/jobs.ts'
 import { finishedChain, unlessDamaged } from '../../chains/chain-reader.ts'
 import type { KnownQueue } from '../../chains/known-queue.ts'
 import type { Engine } from '../../client/engine.ts'
+import { mapInPieces } from '../../client/pieces.ts'
 import { blockQuery } from '../blocks/block-match.ts'
 import { lookAtHistory, readHistory, type FinishedEntry } from '../history-reads.ts'
 import { keptCalls } from './kept-calls.ts'
@@ -107,6 +108,12 @@ async function judgeOf(
   }
   return async (entries) => {
     const calls = await callsOf(entries.map(({ root }) => root))
-    return entries.map((entry) => ({ entry, job: jobOf(entry, calls.get(entry.root) ?? []) }))
+    return mapInPieces(entries, charactersOf, (entry) => {
+      return { entry, job: jobOf(entry, calls.get(entry.root) ?? []) }
+    })
   }
+}
+
+function charactersOf({ text }: FinishedEntry): number {
+  return text?.length ?? 0
 }

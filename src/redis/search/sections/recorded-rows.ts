@@ -3,6 +3,7 @@ import type { JobChain } from '../../../domain/jobs/job.ts'
 import type { ListedJob } from '../../../ports/jobs.ts'
 import { unlessDamaged } from '../../chains/chain-reader.ts'
 import type { Engine } from '../../client/engine.ts'
+import { mapInPieces } from '../../client/pieces.ts'
 import { decodeRecord, isFirstAttempt, type JobRecord } from '../../layout/job-record.ts'
 import { type LargeChain, rowsByPayload } from './payload-look.ts'
 import type { SearchBudget } from './search-budget.ts'
@@ -33,7 +34,7 @@ export async function recordedRows(
   const cannotMatch = noMatchTest(asked)
   const large: LargeChain[] = []
   let bytes = 0
-  const rows = jobs.map(({ id, text }, at): ListedJob | null => {
+  const rows = await mapInPieces(jobs, charactersOf, ({ id, text }, at): ListedJob | null => {
     if (text === null) return null
     bytes += text.length
     if (cannotMatch(text)) return null
@@ -53,6 +54,10 @@ export async function recordedRows(
   const { found, undecidedAt } = await rowsByPayload(engine, asked, { large, budget })
   for (const { at, row } of found) rows[at] = row
   return undecidedAt === null ? rows : rows.slice(0, undecidedAt)
+}
+
+function charactersOf({ text }: SeenJob): number {
+  return text?.length ?? 0
 }
 
 /** A record of a first attempt has no ended job to show: where one is asked for, it need not be read. */
