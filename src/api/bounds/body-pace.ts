@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/runtime.ts'
 
-/** Bytes of large bodies that are taken in one turn of the event loop, some 1 ms. */
-const TURN_BYTES = 512 * 1024
+/** Bytes of large bodies that are taken in one turn of the event loop: some 0.5 ms. */
+const TURN_BYTES = 256 * 1024
 
 type Resume = () => void
 

@@ -121,6 +121,7 @@ describe('with as many requests as a team may have at the gate', () => {
     ['previews of crons', '/api/crons/preview', '{"cron_expression":"0 3 * * *","count":100}'],
     ['calendars', '/api/window-openings?after=2026-11-01T00:00:00Z&before=2026-12-01T00:00:00Z', undefined],
     ['statistics', '/api/stats', undefined],
+    ['long pages of a list', '/api/crons?limit=101', undefined],
   ])('one more is refused: %s', async (_name, path, body) => {
     all.push(sent.ask('last', TOKEN, '/api/window-openings', SCHEDULES))
     await push(sent.ask, OTHER_TOKEN)
