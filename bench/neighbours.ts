@@ -59,7 +59,7 @@ process.exit()
 async function main(): Promise<void> {
   const redis = await startRedisServer(folder)
   const [port, stretchPort] = [await freePort(), await freePort()]
-  const probe = join(import.meta.dirname, 'neighbours/stretch-probe.ts')
+  const probe = join(import.meta.dirname, 'neighbours/stretch-probe-process.ts')
   const program = startProgram({
     name: 'api',
     command: process.execPath,
@@ -212,6 +212,7 @@ async function tellPushes(requests: readonly CostlyRequest[], url: string): Prom
     await sleep(SETTLE_MS)
     const times = await timePushes(url)
     const over = once(load, 'message')
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     load.postMessage('end')
     const [statuses] = (await over) as [LoadReport]
     process.stdout.write(`${request.name}: ${times}; answers ${JSON.stringify(statuses)}\n`)

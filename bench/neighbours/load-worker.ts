@@ -38,4 +38,5 @@ parentPort?.once('message', () => {
 const pool = new Pool(url, { connections, pipelining: 1 })
 await Promise.all(Array.from({ length: connections }, () => ask(pool)))
 await pool.close()
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort?.postMessage(statuses satisfies LoadReport)
