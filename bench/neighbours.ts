@@ -45,7 +45,7 @@ const LOAD = join(import.meta.dirname, 'neighbours/load-worker.ts')
 
 const [mode = 'stretches', ...rest] = process.argv.slice(2)
 const seconds = Number(rest.find((text) => /^\d+$/.test(text)) ?? 10)
-const word = rest.find((text) => !/^\d+$/.test(text)) ?? ''
+const words = rest.filter((text) => !/^\d+$/.test(text))
 const folder = mkdtempSync(join(tmpdir(), 'punctual-neighbours-'))
 const secret = randomBytes(32)
 try {
@@ -87,7 +87,9 @@ async function main(): Promise<void> {
       () => false,
     )
   await untilReady(program, isReady)
-  const requests = costlyRequests(await fill(redis, url)).filter(({ name }) => name.includes(word))
+  const requests = costlyRequests(await fill(redis, url)).filter(
+    ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
+  )
   if (mode === 'stretches') await tellStretches(requests, url, `http://127.0.0.1:${stretchPort}`)
   else await tellPushes(requests, url)
 }
