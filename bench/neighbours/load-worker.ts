@@ -25,10 +25,20 @@ let isOver = false
 async function ask(pool: Pool): Promise<void> {
   while (!isOver) {
     const { path, method } = request
-    const answer = await pool.request({ path, method, headers, body })
-    await answer.body.dump()
-    statuses[answer.statusCode] = (statuses[answer.statusCode] ?? 0) + 1
-    if (answer.statusCode === 429) await sleep(REFUSED_PAUSE_MS)
+    const status = await statusOf(pool.request({ path, method, headers, body }))
+    statuses[status] = (statuses[status] ?? 0) + 1
+    if (status !== 200 && status !== 201) await sleep(REFUSED_PAUSE_MS)
+  }
+}
+
+/** 0 = the connection was closed, as the API does with those who send what it has refused. */
+async function statusOf(asked: ReturnType<Pool['request']>): Promise<number> {
+  try {
+    const { statusCode, body: answer } = await asked
+    await answer.dump()
+    return statusCode
+  } catch {
+    return 0
   }
 }
 
