@@ -14,6 +14,7 @@ export interface LoadPlan {
 /** How many answers had each status. */
 export type LoadReport = Readonly<Record<number, number>>
 
+const REFUSED: ReadonlySet<number> = new Set([0, 429, 503])
 /** Less than a client waits that obeys `Retry-After`. */
 const REFUSED_PAUSE_MS = 100
 
@@ -27,7 +28,7 @@ async function ask(pool: Pool): Promise<void> {
     const { path, method } = request
     const status = await statusOf(pool.request({ path, method, headers, body }))
     statuses[status] = (statuses[status] ?? 0) + 1
-    if (status !== 200 && status !== 201) await sleep(REFUSED_PAUSE_MS)
+    if (REFUSED.has(status)) await sleep(REFUSED_PAUSE_MS)
   }
 }
 
