@@ -6,7 +6,7 @@ import type { Principal } from '../domain/access/principal.ts'
 import type { BodyResult, RequestBody } from '../contract/fields/json-body.ts'
 import { BAD_CURSOR, type QueryResult } from '../contract/requests/list-query.ts'
 import { writeList, type WrittenList } from '../contract/responses/lists/json-list.ts'
-import { atOnce, type CostGate } from '../domain/cost-gate.ts'
+import { atOnce, type CostGate } from '../domain/shares/cost-gate.ts'
 import { LIST_LIMIT_DEFAULT } from '../domain/limits.ts'
 import type { Logger } from '../ports/runtime.ts'
 import {

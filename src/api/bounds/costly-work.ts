@@ -1,6 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { type RequestBody, scanBody } from '../../contract/fields/json-body.ts'
-import { COSTLY_PER_TEAM_MAX, type CostGate, type SlicedWork, type Visit } from '../../domain/cost-gate.ts'
+import {
+  COSTLY_PER_TEAM_MAX,
+  type CostGate,
+  type SlicedWork,
+  type Visit,
+} from '../../domain/shares/cost-gate.ts'
 import { answerRetryLater } from '../answers.ts'
 import type { TeamExchange } from '../body-reader.ts'
 

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import type { Principal } from '../../domain/access/principal.ts'
-import type { CostGate } from '../../domain/cost-gate.ts'
+import type { CostGate } from '../../domain/shares/cost-gate.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { answerFault } from '../answers.ts'
 import type { Authenticator } from '../authenticator.ts'

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { SlicedWork } from '../../domain/cost-gate.ts'
+import type { SlicedWork } from '../../domain/shares/cost-gate.ts'
 import { JSON_DEPTH_MAX } from '../../domain/limits.ts'
 import { FieldErrors, singleProblem, type ValidationProblem } from './field-errors.ts'
 import { FieldReader } from './field-reader.ts'

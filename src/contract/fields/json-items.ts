@@ -1,4 +1,4 @@
-import type { SlicedWork } from '../../domain/cost-gate.ts'
+import type { SlicedWork } from '../../domain/shares/cost-gate.ts'
 import { endOfValue, type JsonMembersScan, nameAt, scanMembers, skipSpace } from './json-members.ts'
 import { TextPieces } from './text-pieces.ts'
 

@@ -1,4 +1,4 @@
-import type { SlicedWork } from '../../domain/cost-gate.ts'
+import type { SlicedWork } from '../../domain/shares/cost-gate.ts'
 
 /**
  * Finds the members of the outermost object of a JSON text without parsing their values: a payload is kept as its exact

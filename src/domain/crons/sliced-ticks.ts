@@ -1,4 +1,4 @@
-import type { SlicedWork } from '../cost-gate.ts'
+import type { SlicedWork } from '../shares/cost-gate.ts'
 import type { CronSchedule } from './cron-schedule.ts'
 
 /** As `between` of the schedule, with a stop after each tick: the next one can be years away. */

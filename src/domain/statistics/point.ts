@@ -1,4 +1,4 @@
-import type { SlicedWork } from '../cost-gate.ts'
+import type { SlicedWork } from '../shares/cost-gate.ts'
 import { STATISTICS_DAYS, STATISTICS_POINTS_MAX } from '../limits.ts'
 import { quantile } from './histogram.ts'
 import { addTally, emptyTally, type Tally } from './tally.ts'

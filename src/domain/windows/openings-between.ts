@@ -1,4 +1,4 @@
-import type { SlicedWork } from '../cost-gate.ts'
+import type { SlicedWork } from '../shares/cost-gate.ts'
 import { cronScheduleOf } from '../crons/cron.ts'
 import { slicedTicks } from '../crons/sliced-ticks.ts'
 import type { WindowTimes } from './maintenance-window.ts'

@@ -17,7 +17,7 @@ import {
   BULKS_RUNNING_PER_TEAM_MAX,
 } from '../../domain/limits.ts'
 import { StoreUnavailableError } from '../../domain/errors.ts'
-import type { CostGate } from '../../domain/cost-gate.ts'
+import type { CostGate } from '../../domain/shares/cost-gate.ts'
 import type { BulkListQuery, BulkStore } from '../../ports/bulk/bulk.ts'
 import { audited, DONE } from '../audit-log/audit-entry.ts'
 import { shardKeys, shardOfQueue, type Engine } from '../client/engine.ts'

@@ -1,4 +1,4 @@
-import type { CostGate } from '../../domain/cost-gate.ts'
+import type { CostGate } from '../../domain/shares/cost-gate.ts'
 import type { BulkOrder } from '../../domain/bulk/bulk.ts'
 import type { JobFilter } from '../../domain/jobs/job-filter.ts'
 import { BULK_SAMPLE_MAX } from '../../domain/limits.ts'

@@ -1,6 +1,6 @@
 import type { Cron } from '../../ports/crons.ts'
 import type { Engine } from '../client/engine.ts'
-import { mapInPieces } from '../client/pieces.ts'
+import { mapInPieces } from '../layout/pieces.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { formatCursor, parseCursor } from '../names/list-cursor.ts'

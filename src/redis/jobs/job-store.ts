@@ -1,4 +1,4 @@
-import type { CostGate } from '../../domain/cost-gate.ts'
+import type { CostGate } from '../../domain/shares/cost-gate.ts'
 import type { JobStore } from '../../ports/jobs.ts'
 import { readChain } from '../chains/chain-reader.ts'
 import { knownQueue, type KnownQueue } from '../chains/known-queue.ts'

@@ -1,4 +1,4 @@
-import type { CostGate } from '../../domain/cost-gate.ts'
+import type { CostGate } from '../../domain/shares/cost-gate.ts'
 import type { JobFilter } from '../../domain/jobs/job-filter.ts'
 import { hostOf } from '../../domain/jobs/job-match.ts'
 import type { AttemptSummary } from '../../domain/jobs/job.ts'

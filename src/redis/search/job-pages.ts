@@ -1,4 +1,4 @@
-import type { CostGate } from '../../domain/cost-gate.ts'
+import type { CostGate } from '../../domain/shares/cost-gate.ts'
 import { LIST_LIMIT_DEFAULT } from '../../domain/limits.ts'
 import type { JobListPage, JobListQuery, ListedJob } from '../../ports/jobs.ts'
 import type { Engine } from '../client/engine.ts'

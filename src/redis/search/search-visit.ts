@@ -1,4 +1,4 @@
-import type { CostGate } from '../../domain/cost-gate.ts'
+import type { CostGate } from '../../domain/shares/cost-gate.ts'
 
 /** Runs a step that looks through records when its turn has come. */
 export type InTurn = <T>(step: () => Promise<T>) => Promise<T>

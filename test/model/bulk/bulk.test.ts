@@ -10,7 +10,7 @@ import { createShardMaintenance } from '../../../src/redis/maintenance/shard-mai
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
 import { createBulkStore } from '../../../src/redis/bulk/bulk-store.ts'
-import { CostGate } from '../../../src/domain/cost-gate.ts'
+import { CostGate } from '../../../src/domain/shares/cost-gate.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { assertClean } from '../../support/engine/model-executor.ts'

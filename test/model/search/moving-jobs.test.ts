@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { ANY_JOB, type JobFilter } from '../../../src/domain/jobs/job-filter.ts'
-import { COSTLY_PER_TEAM_MAX, CostGate } from '../../../src/domain/cost-gate.ts'
+import { COSTLY_PER_TEAM_MAX, CostGate } from '../../../src/domain/shares/cost-gate.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'

@@ -7,7 +7,7 @@ import {
   toWindowCalendar,
   toWindowPreview,
 } from '../../../contract/responses/window-wire.ts'
-import type { SlicedWork } from '../../../domain/cost-gate.ts'
+import type { SlicedWork } from '../../../domain/shares/cost-gate.ts'
 import { WINDOWS_PER_TEAM_MAX } from '../../../domain/limits.ts'
 import {
   type MaintenanceWindow,

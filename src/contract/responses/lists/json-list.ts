@@ -1,4 +1,4 @@
-import type { SlicedWork } from '../../../domain/cost-gate.ts'
+import type { SlicedWork } from '../../../domain/shares/cost-gate.ts'
 
 /** A page of a list, before it is written. */
 export interface WrittenList<Row> {

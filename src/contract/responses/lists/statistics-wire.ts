@@ -1,4 +1,4 @@
-import type { SlicedWork } from '../../../domain/cost-gate.ts'
+import type { SlicedWork } from '../../../domain/shares/cost-gate.ts'
 import {
   type StatisticsPoint,
   statisticsPoints,

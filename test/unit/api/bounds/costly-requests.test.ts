@@ -1,6 +1,6 @@
 import { request as send } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { COSTLY_PER_TEAM_MAX, CostGate } from '../../../../src/domain/cost-gate.ts'
+import { COSTLY_PER_TEAM_MAX, CostGate } from '../../../../src/domain/shares/cost-gate.ts'
 import { until } from '../../../support/until.ts'
 import { call, GOOD, NOW_MS, OTHER_TOKEN, type RunningApi, startApi, TOKEN } from '../api-fixture.ts'
 
@@ -8,6 +8,7 @@ const as = (token: string) => ({ authorization: `Bearer ${token}`, 'content-type
 const SCHEDULES = JSON.stringify({
   recurring: Array.from({ length: 10 }, () => ({ cron_expression: '0 3 * * *', duration_seconds: 3_600 })),
 })
+const CALENDAR = '/api/window-openings?after=2026-11-01T00:00:00Z&before=2026-12-01T00:00:00Z'
 const LARGE = JSON.stringify({ ...GOOD, payload: { text: 'x'.repeat(100_000) } })
 
 /** A gate whose turns the test makes, one slice each. */
@@ -107,9 +108,7 @@ describe('with as many requests as a team may have at the gate', () => {
   let all: Array<ReturnType<ReturnType<typeof asker>['ask']>>
   beforeEach(async () => {
     sent = asker()
-    all = Array.from({ length: COSTLY_PER_TEAM_MAX - 1 }, () =>
-      sent.ask('one', TOKEN, '/api/window-openings', SCHEDULES),
-    )
+    all = Array.from({ length: COSTLY_PER_TEAM_MAX - 1 }, () => sent.ask('one', TOKEN, CALENDAR))
     await push(sent.ask, OTHER_TOKEN)
   })
   afterEach(async () => {
@@ -119,11 +118,11 @@ describe('with as many requests as a team may have at the gate', () => {
   test.each([
     ['previews of windows', '/api/window-openings', SCHEDULES],
     ['previews of crons', '/api/crons/preview', '{"cron_expression":"0 3 * * *","count":100}'],
-    ['calendars', '/api/window-openings?after=2026-11-01T00:00:00Z&before=2026-12-01T00:00:00Z', undefined],
+    ['calendars', CALENDAR, undefined],
     ['statistics', '/api/stats', undefined],
     ['long pages of a list', '/api/crons?limit=101', undefined],
   ])('one more is refused: %s', async (_name, path, body) => {
-    all.push(sent.ask('last', TOKEN, '/api/window-openings', SCHEDULES))
+    all.push(sent.ask('last', TOKEN, CALENDAR))
     await push(sent.ask, OTHER_TOKEN)
     const refused = await sent.ask('refused', TOKEN, path, body)
     expect(refused).toMatchObject({
@@ -141,12 +140,9 @@ describe('with as many requests as a team may have at the gate', () => {
   })
 
   test('a client that hangs up makes room', async () => {
-    const request = send({
-      ...{ port: api.port, path: '/api/window-openings', method: 'POST' },
-      headers: { ...as(TOKEN), 'content-length': SCHEDULES.length },
-    })
+    const request = send({ port: api.port, path: CALENDAR, headers: as(TOKEN) })
     request.on('error', () => undefined)
-    request.end(SCHEDULES)
+    request.end()
     const isFull = () => {
       const visit = held.gate.enter('default')
       visit?.leave()

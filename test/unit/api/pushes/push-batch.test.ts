@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { CostGate } from '../../../../src/domain/cost-gate.ts'
+import { CostGate } from '../../../../src/domain/shares/cost-gate.ts'
 import { StorageFullError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import { BATCH_BODY_BYTES_MAX, REQUEST_BODY_BYTES_MAX } from '../../../../src/domain/limits.ts'
 import type { JobIntake, NewJob, PushResult } from '../../../../src/ports/jobs.ts'

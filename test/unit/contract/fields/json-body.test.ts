@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readJsonBody, scanBody } from '../../../../src/contract/fields/json-body.ts'
-import { atOnce } from '../../../../src/domain/cost-gate.ts'
+import { atOnce } from '../../../../src/domain/shares/cost-gate.ts'
 
 const KNOWN = new Set(['name', 'count'])
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bucketOf, countIn, type Histogram, quantile } from '../../../../src/domain/statistics/histogram.ts'
-import { atOnce } from '../../../../src/domain/cost-gate.ts'
+import { atOnce } from '../../../../src/domain/shares/cost-gate.ts'
 import { statisticsPoints, statisticsRange } from '../../../../src/domain/statistics/point.ts'
 import { addTally, emptyTally, type Tally } from '../../../../src/domain/statistics/tally.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WindowTimes } from '../../../../src/domain/windows/maintenance-window.ts'
-import { atOnce } from '../../../../src/domain/cost-gate.ts'
+import { atOnce } from '../../../../src/domain/shares/cost-gate.ts'
 import { openingsBetween } from '../../../../src/domain/windows/openings-between.ts'
 import { WindowOpenings } from '../../../../src/domain/windows/window-openings.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mapInPieces } from '../../../../src/redis/client/pieces.ts'
+import { mapInPieces } from '../../../../src/redis/layout/pieces.ts'
 
 test('many records are mapped in order, with turns of others in between', async () => {
   let turns = 0

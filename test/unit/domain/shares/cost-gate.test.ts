@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { COSTLY_PER_TEAM_MAX, CostGate, type SlicedWork } from '../../../src/domain/cost-gate.ts'
+import { COSTLY_PER_TEAM_MAX, CostGate, type SlicedWork } from '../../../../src/domain/shares/cost-gate.ts'
 
 /** A gate whose turns of the event loop a test makes; each piece of work takes 1 ms of its clock. */
 function world() {
