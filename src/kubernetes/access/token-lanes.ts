@@ -54,7 +54,11 @@ export class TokenLanes {
       return { lane, taker, holder: holderNamed(jwt.subject ?? '') }
     }
     const subject = subjectOf(jwt)
-    if (this.#subjects.get(subject) === true) return { lane: 'alike', taker: subject, holder: subject }
+    if (this.#subjects.get(subject) === true) {
+      // Anybody may write somebody's name into a token: where they come from, they use up attempts of their own.
+      const own = `address ${address} ${subject}`
+      return { lane: 'alike', taker: own, holder: own }
+    }
     const look = lookOf(jwt)
     if (this.#looks.get(look) !== true) return { lane, ...byAddress }
     return { lane: 'alike', taker: `address ${address} ${look}`, holder: address }

@@ -8,14 +8,17 @@ const jwt = (claims: object = {}, kid = 'k') =>
   readToken(madeUp({ iss: 'i', aud: ['a'], sub: 'ann', ...claims }, { kid })) as Jwt
 const OPEN = { origin: 'open', address: '10.0.0.1' } as const
 
-test('a token that looks like one that was good is no unknown one, and its subject has attempts of its own', () => {
+test('a token that looks like one that was good is no unknown one, and its subject has attempts at its address', () => {
   const lanes = new TokenLanes(createFakeClock())
   const unknown = { lane: 'unknown', taker: 'address 10.0.0.1', holder: '10.0.0.1' }
   expect(lanes.standingOf(jwt(), OPEN)).toEqual(unknown)
   lanes.note(jwt())
   const again = lanes.standingOf(jwt({ exp: 7, jti: 'x' }), OPEN)
   expect(again).toMatchObject({ lane: 'alike' })
-  expect(lanes.standingOf(jwt(), { ...OPEN, address: 'elsewhere' })).toEqual(again)
+  const elsewhere = lanes.standingOf(jwt(), { ...OPEN, address: '10.0.0.2' })
+  expect(elsewhere.lane).toBe('alike')
+  expect(elsewhere.taker).not.toBe(again.taker)
+  expect(elsewhere.holder).not.toBe(again.holder)
   const alike = lanes.standingOf(jwt({ sub: 'bob' }), OPEN)
   expect(alike).toMatchObject({ lane: 'alike', holder: '10.0.0.1' })
   expect(new Set([again.taker, alike.taker, unknown.taker]).size).toBe(3)
