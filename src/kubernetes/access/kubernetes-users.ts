@@ -24,7 +24,7 @@ export const REFUSED_MS = 5_000
 const ENTRIES_MAX = 10_000
 /** Users in teams whose rights are being asked for, and who wait for that. Each is seven questions. */
 const RIGHTS_TURNS = { atOnce: 16, waiting: 200, waitMs: 5_000 }
-/** Refused tokens of a subject or an address, and refused teams of a user. */
+/** Refused tokens of an address, for each subject that was here before and for all others, and refused teams of a user. */
 export const REFUSALS = { burst: 20, refillMs: 1_000, keysMax: 10_000 }
 const BUSY: Admission = {
   kind: 'unavailable',
@@ -205,20 +205,22 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   /** Pods that start together ask for the same rights by tokens that differ: the first one tells whether there are any. */
   async #rightsOf(user: ReviewedUser, team: string, key: string): Promise<Rights | Admission> {
     const pair = `${team} ${user.username}`
+    const hadRights = (): boolean => this.#granted.get(pair) === true
     const first = this.#firstAsks.get(pair)
-    if (first !== undefined) await first
+    // Who is known to have had rights uses up no attempt of others, and so waits for none of them.
+    if (first !== undefined && !hadRights()) await first
     const asking = this.#recall(this.#rights, key, {
       taker: `user ${user.username}`,
       holder: holderNamed(user.username),
       turns: this.#rightsTurns,
-      isLikelyGood: this.#granted.get(pair) === true,
+      isLikelyGood: hadRights(),
       ask: async () => {
         const rights = await this.#askRights(user, team)
         if (rights.permissions !== null) this.#granted.set(pair, true)
         return rights
       },
     })
-    if (!this.#firstAsks.has(pair)) {
+    if (!hadRights() && !this.#firstAsks.has(pair)) {
       const over = (): void => void this.#firstAsks.delete(pair)
       this.#firstAsks.set(pair, asking.then(over, over))
     }

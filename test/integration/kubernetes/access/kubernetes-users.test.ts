@@ -389,6 +389,10 @@ describe('beside a flood of made-up tokens from the same address', () => {
     expect(await users.admit(ofAnn(1), VISIT)).toMatchObject({ kind: 'admitted' })
     await Promise.all(Array.from({ length: 500 }, (_, at) => users.admit(jwt({ sub: `x-${at}` }), VISIT)))
     expect(await users.admit(ofAnn(2), VISIT)).toMatchObject({ kind: 'admitted' })
+    // What others make up in her name counts for their address.
+    const inHerName = Array.from({ length: 100 }, (_, at) => jwt({ sub: 'ann', jti: `forged-${at}` }))
+    await Promise.all(inHerName.map((token) => users.admit(token, { ...VISIT, address: '10.9.0.1' })))
+    expect(await users.admit(ofAnn(3), VISIT)).toMatchObject({ kind: 'admitted' })
   })
 })
 
@@ -418,6 +422,25 @@ describe('where the keys of the cluster cannot be read', () => {
     await expect.poll(isForgeryAskedAbout).toBe(false)
     expect(asked(KEYS)).toHaveLength(2)
   })
+})
+
+test('whose rights are remembered does not wait while another token of the same user is asked about', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const users = openUsers()
+  const [known, next] = [ofCluster('ci', { jti: 1 }), ofCluster('ci', { jti: 2 })]
+  const username = 'system:serviceaccount:shop:ci'
+  // As the API server names the pod of each.
+  server.reviews.users.set(next, { username, extra: { 'authentication.kubernetes.io/pod-uid': ['2'] } })
+  await users.admit(known, VISIT)
+  const before = asked('subjectaccessreviews').length
+  server.faults.add({ path: 'subjectaccessreviews', times: 7, effect: { do: 'hold', until: promise } })
+  const asking = users.admit(next, VISIT)
+  await until('its rights are asked for', () => asked('subjectaccessreviews').length > before)
+  const found = users.admit(known, VISIT).then(({ kind }) => kind)
+  const isOver = asking.then(() => 'waited')
+  setImmediate(resolve)
+  expect(await Promise.race([found, isOver])).toBe('admitted')
+  expect(await asking).toMatchObject({ kind: 'admitted' })
 })
 
 test('who tries teams without end takes no place of other users while the API server is slow', async () => {
