@@ -259,8 +259,8 @@ class ValueScan {
     const at = scanWithinString(this.#text, this.#at, until)
     if (at < 0) return at
     this.#at = at
-    // Its last character may also be a quote that was escaped: only behind the end of a string is none expected.
-    if (this.#text.charCodeAt(at) !== QUOTE || at >= until) return null
+    // Where it stopped there may be a quote as well, and then the string ends there.
+    if (this.#text.charCodeAt(at) !== QUOTE) return null
     if (this.#state === WITHIN_STRING) return this.#endValue(at + 1)
     if (this.#isMember) this.#name = stringAt(this.#text, this.#keyStart, at + 1)
     this.#at = at + 1

@@ -20,6 +20,7 @@ describe('a large body is read as a small one', () => {
     ['with wrong fields', '{"name":"0123456789x","count":9}'],
     ['without fields', ' {} '],
     ['with unknown fields', `{${unknown(20)},"name":"a"}`],
+    ['with unknown fields and a wrong one', `{${unknown(20)},"name":1}`],
     ['with more unknown fields than are named', `{${unknown(21)},"name":1}`],
     ['with thousands of unknown fields', `{${unknown(5_000)}}`],
     ['with repeated fields', `{${Array(90).fill('"name":"a"').join()}}`],
