@@ -4,12 +4,12 @@ import type { Actor } from '../../domain/access/audit-record.ts'
 import { type NamedUser, SESSION_MAX_MS } from '../../domain/access/session.ts'
 import { createCountedLog } from '../../domain/counted-log.ts'
 import { addressBlock } from '../../domain/net/client-address.ts'
+import { FairPlaces } from '../../domain/shares/fair-places.ts'
 import type { LoginProvider } from '../../ports/access/login-provider.ts'
 import type { Admission, UserAuthorizer, Visit } from '../../ports/access/user-verifier.ts'
 import { answerError, answerNotFound, answerRetryLater } from '../answers.ts'
 import { withAudit } from '../audit-trail.ts'
 import type { CursorBox } from '../access/sealed-cursors.ts'
-import { Places } from '../bounds/places.ts'
 import { type BegunLogin, BegunLogins } from './begun-logins.ts'
 import { sessionCookie } from './session-cookie.ts'
 import { endFormer, type SessionRouteParts } from './session-routes.ts'
@@ -18,6 +18,8 @@ const PATH = '/api/login/oidc'
 const TEAM_CHARACTERS_MAX = 63
 /** Logins about which the provider is being asked, at one API process. */
 const LOGINS_ASKED_MAX = 32
+/** What one address gets of these places while no other wants them. */
+const ADDRESS_SHARE = 0.75
 const LATE = 'it did not begin in this browser, took too long, or has ended'
 
 /** Logins at an identity provider, and who says what these users may do. */
@@ -71,7 +73,7 @@ function begin(parts: Parts): RequestHandler {
 /** Nobody is charged for who comes back without a login that began here: anybody can send that in anybody's name. */
 function finish(parts: Parts): RequestHandler {
   const { clock, logger, refusals, addressOf } = parts
-  const asking = new Places(LOGINS_ASKED_MAX)
+  const asking = new FairPlaces({ places: LOGINS_ASKED_MAX, shares: { address: ADDRESS_SHARE } })
   const sayLate = createCountedLog(
     () => clock.monotonicMs(),
     (count) => logger.info('Login refused', { reason: LATE, count }),
@@ -84,14 +86,14 @@ function finish(parts: Parts): RequestHandler {
       return void refuse(visitor, parts, { status: 401, reason: LATE, trouble: 'late' })
     }
     const address = addressOf(request)
-    const block = addressBlock(address)
-    if (!asking.take(block)) return void answerAway(visitor, parts)
+    const place = asking.take({ address: addressBlock(address) })
+    if (place.kind !== 'granted') return void answerAway(visitor, parts)
     try {
       const reason = await finishFrom(visitor, parts, begun)
       // The reason is for whoever sets this up: without it, a wrong claim looks like a wrong password.
       if (reason !== null) refusals.charge(address, { reason })
     } finally {
-      asking.leave(block)
+      place.leave()
     }
   }
 }
