@@ -34,7 +34,7 @@ export class TickWriter {
     }
   }
 
-  /** What a step that failed had done already is outdated when it is sent again. */
+  /** A step that throws takes back what it has written, so each cron may be sent again. */
   async send(ticks: PreparedTicks): Promise<TickAnswer> {
     try {
       return await ticks.send()

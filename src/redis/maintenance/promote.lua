@@ -2,11 +2,14 @@
 -- promote: moves due members of the near set to their ready lists. A member whose record is missing or has another due
 -- time is dropped, and so is one that cannot be read.
 -- Answer {now, moved, {number of the team, local id of each queue that can run again…}, next due or ''}
+-- Where a key of a queue is of another type, the step ends with an error and takes back what it has pushed: pushed again, the
+--       jobs of all other queues would run twice.
 -- Transition: pending (delayed) → pending (ready).
 --#include lib/clock
 --#include lib/bands
 --#include lib/ring
 --#include lib/record
+--#include execute/finish/guarded
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
 use_ring(KEYS.ring, KEYS.teams)
@@ -34,18 +37,31 @@ end
 for i = arg_at + 1, #ARGV do table.insert(handled, ARGV[i]) end
 
 local woken = {}
-for _, queue in ipairs(queues) do
-  local count = #queue.due
-  if count > 0 then
-    moved = moved + count
-    if call('RPUSH', queue.ready, unpack(queue.due)) == count then
-      local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.teamNumber)
-      if wake(queue.localId, live[3], live, queue.ready, queue.inFlight) == 1 then
-        local n = #woken
-        woken[n + 1], woken[n + 2] = tonumber(live[3] or '') and live[3] or '0', queue.localId
+local function push_all()
+  for _, queue in ipairs(queues) do
+    local count = #queue.due
+    if count > 0 then
+      moved = moved + count
+      if call('RPUSH', queue.ready, unpack(queue.due)) == count then
+        local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.teamNumber)
+        if wake(queue.localId, live[3], live, queue.ready, queue.inFlight) == 1 then
+          local n = #woken
+          woken[n + 1], woken[n + 2] = tonumber(live[3] or '') and live[3] or '0', queue.localId
+        end
       end
     end
   end
+end
+local function drop_ready(ready_key, id) call('LREM', ready_key, -1, id) end
+local function leave_ring(ready_key, local_id)
+  if call('LLEN', ready_key) == 0 then call('ZREM', KEYS.ring, local_id) end
+end
+if not guarded('ready', push_all) then
+  for _, queue in ipairs(queues) do
+    for _, id in ipairs(queue.due) do guarded(queue.localId, drop_ready, queue.ready, id) end
+    if #queue.due > 0 then guarded(queue.localId, leave_ring, queue.ready, queue.localId) end
+  end
+  return { err = faults[1] }
 end
 if #handled > 0 then call('ZREM', KEYS.nearSet, unpack(handled)) end
 local head = call('ZRANGE', KEYS.nearSet, 0, 0, 'WITHSCORES')

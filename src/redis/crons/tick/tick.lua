@@ -23,6 +23,8 @@
 -- Records of a cron are kind|tick|root id: r running, s succeeded, f failed, with |reason behind it unless an earlier version
 --       wrote it (upper case for runs by hand), k skipped, with d for its root id because the queue drains; m|last
 --       tick|count for missed ticks and for a tick whose run would exceed the team's share of free memory.
+-- What throws while runs are written ends the step with an error, and all that it has written is taken back: each cron may
+--       then be ticked without the others.
 -- Transition: (none) → pending.
 --#include lib/clock
 --#include lib/bands
@@ -33,6 +35,7 @@
 --#include lib/usage
 --#include lib/quota
 --#include lib/memory
+--#include execute/finish/guarded
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
 local now_text = pad13(now)
@@ -323,73 +326,14 @@ do
 end
 for i = 1, other_crons do say(plan(crons[i], states[plain_count + i])) end
 
--- Writes that cannot fail, in the order of enqueue: records, ready lists, ring.
-for n, i in ipairs(ticking) do call('HSET', ROWS.plainTicks[i].records, plain[i * 5 - 1], bodies[n]) end
-local known_settings = {}
-for _, queue in ipairs(queues) do
-  if queue.new_ids then
-    local cron, team = queue.cron, queue.cron and queue.cron.team.name or Usage.team_of(queue.field)
-    uses[queue.hash] = (uses[queue.hash] or 0) + #queue.new_ids
-    if queue.is_new then
-      local initial = queue.initial
-      queue.team_number = number_of_team(KEYS.teamNumbers, team)
-      local fields = { QUEUE.name, cron and team .. '/' or queue.field, QUEUE.settingsHash, initial.hash,
-        QUEUE.timeoutSeconds, initial.timeout, QUEUE.active, '1', QUEUE.teamNumber, queue.team_number }
-      if cron then
-        push(fields, QUEUE.cronId, cron.id)
-      else
-        note_pushed(KEYS.pushedBuckets, queue.pushedBucket, queue.localId)
-      end
-      call('HSET', queue.meta, unpack(fields))
-      if not known_settings[initial.hash] then
-        known_settings[initial.hash] = true
-        call('HSETNX', KEYS.settings, initial.hash, initial.json)
-      end
-      uses[queue.hash] = uses[queue.hash] + 1
-    end
-    if queue.new_payloads then call('HSET', queue.payloads, unpack(queue.new_payloads)) end
-    call('HSET', queue.records, unpack(queue.new_records))
-    Usage.note(team, queue.bytes, #queue.new_ids, 0)
-  end
+--#include crons/tick/write_runs
+if not guarded('runs', write_runs) then
+  take_back()
+  return { err = faults[1] }
 end
-Usage.write(KEYS.teamUsage)
-Quota.write(KEYS.teamUsage)
-for hash, count in pairs(uses) do call('HINCRBY', KEYS.settingsUses, hash, count) end
-local entering = {}
-use_ring(KEYS.ring, KEYS.teams)
-for n, i in ipairs(ticking) do
-  if call('RPUSH', ROWS.plainTicks[i].ready, plain[i * 5 - 1]) == 1 then
-    push(entering, entry_of(team_numbers[n]), plain[i * 5 - 2])
-  end
-end
-for _, queue in ipairs(queues) do
-  local added = queue.new_ids and #queue.new_ids
-  -- If the list was not empty, the queue is already in the ring, or may not be.
-  if added and call('RPUSH', queue.ready, unpack(queue.new_ids)) == added then
-    if queue.cron then
-      push(entering, entry_of(queue.team_number or '0'), queue.localId)
-    else
-      answer[2] = answer[2] + wake(queue.localId, queue.team_number, queue.live, queue.ready, queue.inFlight)
-    end
-  end
-end
-if #entering > 0 then answer[2] = answer[2] + call('ZADD', KEYS.ring, 'NX', unpack(entering)) end
-for block, fields in pairs(index_fields) do
-  if #fields > 0 then call('HSET', blocks[block].jobIndex, INDEX.owner, nonce, unpack(fields)) end
-end
-local records_max = tonumber(ARGV.recordsMax)
-for n, i in ipairs(ticking) do
-  if call('LPUSH', ROWS.plainTicks[i].cronRecords, ticks[n]) > records_max then
-    call('LTRIM', ROWS.plainTicks[i].cronRecords, 0, records_max - 1)
-  end
-end
-for _, cron in ipairs(crons) do
-  if cron.tick_records and #cron.tick_records > 0
-    and call('LPUSH', cron.cronRecords, unpack(cron.tick_records)) > records_max
-  then
-    call('LTRIM', cron.cronRecords, 0, records_max - 1)
-  end
-end
+guarded('usage', Usage.write, KEYS.teamUsage)
+guarded('quota', Quota.write, KEYS.teamUsage)
+guarded('settings', count_uses)
 -- From here on a resend finds the ticks decided.
 if #changed > 0 then call('HSET', KEYS.cronStates, unpack(changed)) end
 if #due_next > 0 then call('ZADD', KEYS.cronsDue, unpack(due_next)) end
