@@ -278,7 +278,7 @@ local function keep_held(batch, queue, held)
   local kept, exists = {}, queue.live[1]
   local function keep(id, kind, hash)
     kept[id] = true
-    if exists and (kind == END.success or kind == END.failed or kind == END.deadLetter) then
+    if exists and hash and (kind == END.success or kind == END.failed or kind == END.deadLetter) then
       batch.settings_released[hash] = (batch.settings_released[hash] or 0) - 1
     end
   end
@@ -286,7 +286,11 @@ local function keep_held(batch, queue, held)
     if row.queue == queue and row.last then
       for i = row.before + 1, row.last do keep(ids[i], row.stretch.kind, row.stretch.settingsHash) end
     elseif row.queue == queue and not row.is_failed then
-      keep(row.id, not row.is_quarantined and row.kind, row.settingsHash)
+      if row.is_quarantined then
+        keep(row.id, END.deadLetter, row.released_hash)
+      else
+        keep(row.id, row.kind, row.settingsHash)
+      end
     end
   end
   local freed, ended_runs = {}, {}

@@ -59,8 +59,15 @@ function Settle.quarantine(batch, queue, job, body)
   local attempt = math.floor(tonumber(job.id) / shards) % 16 + 1
   local letter = '!' .. attempt_digit(attempt) .. pad13(batch.now) .. '\n' .. body
   keep_dead_letter(queue, root_of(job.id), letter, batch.now + tonumber(ARGV.finishedMs))
-  -- Last: if the letter cannot be kept, the job stays, and so does its use.
-  release_settings_of(body)
+  -- Last: if the letter cannot be kept, the job stays, and so does its use. `close_batch` lets go of it, as of all others:
+  -- its queue may still turn out to be one that cannot be written, and others may use the same settings.
+  if Record.is_sound(body) then
+    local hash = string.sub(body, 20, 30)
+    job.released_hash = hash
+    batch.settings_released[hash] = (batch.settings_released[hash] or 0) + 1
+  else
+    release_settings_of(body)
+  end
   return #letter - #body
 end
 

@@ -58,6 +58,26 @@ describe('a key of another type among those of a queue', () => {
     await assert.doesNotReject(play(scene, name, expected))
   })
 
+  test.each(['inFlight', 'deadLetters'] as const)(
+    '%s: what is held keeps its use of settings, which other teams use too',
+    async (name) => {
+      const works = await scene.claimBoth()
+      const { settingsUses } = scene.keys
+      const before = await redis.client.hgetall(settingsUses)
+      await scene.damage(scene.keys.queueKey(name, BAD))
+      const { bad = [], good = [] } = await scene.endAll(works)
+      const ended = [...bad, ...good].filter((code, i) => code !== 'held' && i % DONE.length !== 2)
+      const uses = Object.values(await redis.client.hgetall(settingsUses)).map(Number)
+      const sum = Object.values(before).reduce((all, count) => all + Number(count), 0)
+      // A job that was released goes on using them, as one that is retried does.
+      const gone = ended.length - [bad, good].filter((codes) => codes[4] === 'done').length
+      assert.equal(
+        uses.reduce((all, count) => all + count, 0),
+        sum - gone,
+      )
+    },
+  )
+
   test('a job set aside is shown as damaged, and its queue goes on', async () => {
     const works = await scene.claimBoth()
     await scene.damage(scene.keys.queue(BAD).history)
