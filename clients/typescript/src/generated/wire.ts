@@ -568,7 +568,7 @@ export interface Waiting {
    */
   is_exact: boolean
   /**
-   * Calls of the team or the queue that is at its limit; else null.
+   * Calls of the team or the queue that is at its limit, and the jobs of lost executors, which keep their slots until they run again; else null.
    */
   in_flight: number | null
   /**
