@@ -1,10 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  ENQUEUE_BATCH_BYTES_MAX,
-  ENQUEUE_BATCH_MAX,
-  INTAKE_WAITING_MAX,
-  STORE_DEADLINE_MS,
-} from '../../domain/limits.ts'
+import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { JobIntake, NewJob, PushEnd, PushResult } from '../../ports/jobs.ts'
 import { DONE } from '../audit-log/audit-entry.ts'
@@ -16,6 +11,7 @@ import { nameField, splitNameField, type ShardKeys } from '../layout/keys.ts'
 import { QueueNames } from '../names/queue-names.ts'
 import type { QuotaKeeper, ShardCeilings } from '../quotas/quota-keeper.ts'
 import type { MetQuota } from '../../ports/quotas.ts'
+import { WaitingPushes } from './waiting-pushes.ts'
 
 /** Tries of a push whose queue was deleted and created again, or whose id block was lost. */
 const PUSH_TRIES_MAX = 4
@@ -128,7 +124,7 @@ interface LaneOptions {
 }
 
 /**
- * One shard's pushes. Owns the waiting list, its part of the shard's id blocks, and at most one running flush.
+ * One shard's pushes. Owns those that wait, its part of the shard's id blocks, and at most one running flush.
  *
  *     idle ⇄ flushing (until nothing waits)
  *
@@ -137,7 +133,7 @@ interface LaneOptions {
 class Lane {
   readonly #options: LaneOptions
   readonly #sequence: Sequence
-  #waiting: Waiting[] = []
+  readonly #waiting = new WaitingPushes<Waiting>()
   #isFlushing = false
 
   constructor(options: LaneOptions) {
@@ -146,7 +142,7 @@ class Lane {
   }
 
   add(job: NewJob, field: string, { group, place }: Pick<Waiting, 'group' | 'place'>): void {
-    if (this.#waiting.length >= INTAKE_WAITING_MAX) {
+    if (!this.#waiting.hasPlace(job.team)) {
       const fault = new StoreUnavailableError('Too many pushes are waiting for Redis')
       group.end(place, { status: 'failed', fault })
       return
@@ -156,15 +152,15 @@ class Lane {
     // Without the request, which its encoding replaces: thousands may wait.
     const head = { team, queue, start, idempotency, duplicate, timeoutSeconds }
     const request = encodeRequest(job.request)
-    this.#waiting.push({ head, field, request, seq: null, group, place, tries: 0, isLastTry: false })
+    this.#waiting.add({ head, field, request, seq: null, group, place, tries: 0, isLastTry: false })
     this.#startFlush()
   }
 
   #startFlush(): void {
-    if (this.#isFlushing || this.#waiting.length === 0) return
+    if (this.#isFlushing || this.#waiting.isEmpty) return
     this.#isFlushing = true
     // A full batch gains nothing by waiting.
-    if (this.#waiting.length >= ENQUEUE_BATCH_MAX) setImmediate(() => this.#flushAndGoOn())
+    if (this.#waiting.fillsBatch) setImmediate(() => this.#flushAndGoOn())
     // After another poll: clients that were just answered have sent their next pushes by then.
     else setImmediate(() => setImmediate(() => this.#flushAndGoOn()))
   }
@@ -178,14 +174,13 @@ class Lane {
 
   /** Never throws: every push of the batch is answered or put back. */
   async #flush(): Promise<void> {
-    const batch = this.#withoutExpired(this.#takeBatch())
+    const batch = this.#withoutExpired(this.#waiting.take())
     if (batch.length === 0) return
     try {
       await this.#enqueue(batch)
     } catch (error) {
       // What was answered before keeps its answer, and what was put back is answered by a later flush.
-      const putBack = new Set(this.#waiting)
-      for (const push of batch) if (!putBack.has(push)) fail(push, error)
+      for (const push of batch) if (!this.#waiting.has(push)) fail(push, error)
     }
   }
 
@@ -203,19 +198,6 @@ class Lane {
   #remainingMs(pushes: readonly Waiting[]): number {
     const deadlineMs = pushes.reduce((first, { group }) => Math.min(first, group.deadlineMs), Infinity)
     return Math.max(1, deadlineMs - this.#options.nowMs())
-  }
-
-  #takeBatch(): Waiting[] {
-    let bytes = 0
-    let count = 0
-    for (const push of this.#waiting) {
-      bytes += push.request.inline.length + push.request.large.length
-      if (count > 0 && (count >= ENQUEUE_BATCH_MAX || bytes > ENQUEUE_BATCH_BYTES_MAX)) break
-      count += 1
-    }
-    const batch = this.#waiting.slice(0, count)
-    this.#waiting = this.#waiting.slice(count)
-    return batch
   }
 
   async #enqueue(batch: readonly Waiting[]): Promise<void> {
@@ -290,7 +272,7 @@ class Lane {
     const isOver = push.isLastTry || this.#options.quotas?.isWorthAnotherLook(push.head.team) !== true
     if (!isOver) {
       push.isLastTry = true
-      this.#waiting.push(push)
+      this.#waiting.add(push)
     } else if (quota === 'room') {
       fail(push, new StorageFullError())
     } else {
@@ -346,7 +328,7 @@ class Lane {
       fail(push, new StoreUnavailableError('The queue is being deleted and created again'))
       return
     }
-    this.#waiting.push(push)
+    this.#waiting.add(push)
   }
 }
 
