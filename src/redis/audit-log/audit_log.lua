@@ -26,6 +26,11 @@ local function actor_of(text)
   return string.match(text, '^%l%d*%[("[^"]*","[^"]*")') or ''
 end
 
+-- Of what the entry is about, as the array names it behind the actor, the way, the address and the act.
+local function kind_of(text)
+  return string.match(text, '^%l%d*%["[^"]*","[^"]*","%l+",[^,]*,"%l+","(%l+)"') or ''
+end
+
 local function ms_of(id)
   return tonumber(string.match(id, '^%d+'))
 end
@@ -38,8 +43,10 @@ local function remove(log, counted, ids)
   end
 end
 
--- How many entries the actor with the most may keep, so that all together keep `goal`: whoever has fewer loses none.
-local function share_of(goal, sizes)
+-- How many entries the one with the most may keep, so that all together keep `goal`: whoever has fewer loses none.
+local function share_of(goal, counts)
+  local sizes = {}
+  for _, size in pairs(counts) do sizes[#sizes + 1] = size end
   table.sort(sizes)
   for i, size in ipairs(sizes) do
     local share = math.max(1, math.floor(goal / (#sizes - i + 1)))
@@ -49,27 +56,30 @@ local function share_of(goal, sizes)
   return math.huge
 end
 
--- Removes the oldest entries of those that have the most, and the counts of entries that a version before has removed.
+-- Removes the oldest entries of those that have the most, of each of them those of the kind that has the most, and the
+-- counts of entries that a version before has removed.
 local function make_room(log, counted, most)
-  local ids, actors, kept, sizes = {}, {}, {}, {}
+  local ids, actors, kinds, sizes, sizes_by_kind = {}, {}, {}, {}, {}
   local page = redis.call('XRANGE', log, '-', '+', 'COUNT', PAGE)
   while #page > 0 do
     for _, one in ipairs(page) do
-      local actor = actor_of(one[2][2])
-      ids[#ids + 1], actors[#ids + 1] = one[1], actor
-      kept[actor] = (kept[actor] or 0) + 1
+      local actor, kind = actor_of(one[2][2]), kind_of(one[2][2])
+      ids[#ids + 1], actors[#ids + 1], kinds[#ids + 1] = one[1], actor, kind
+      sizes[actor] = (sizes[actor] or 0) + 1
+      local own = sizes_by_kind[actor] or {}
+      own[kind], sizes_by_kind[actor] = (own[kind] or 0) + 1, own
     end
     page = redis.call('XRANGE', log, '(' .. page[#page][1], '+', 'COUNT', PAGE)
   end
   local goal = #ids > most and math.floor(most * KEPT_PART) or #ids
-  for _, size in pairs(kept) do sizes[#sizes + 1] = size end
   local share = share_of(goal, sizes)
-  local gone, left, alive = {}, 0, { n = true }
-  kept = {}
+  local shares, kept, gone, left, alive = {}, {}, {}, 0, { n = true }
+  for actor, own in pairs(sizes_by_kind) do shares[actor], kept[actor] = share_of(share, own), { all = 0 } end
   for i = #ids, 1, -1 do
-    local mine = kept[actors[i]] or 0
-    if mine < share and left < goal then
-      kept[actors[i]], left = mine + 1, left + 1
+    local mine, kind = kept[actors[i]], kinds[i]
+    local same = mine[kind] or 0
+    if mine.all < share and same < shares[actors[i]] and left < goal then
+      mine.all, mine[kind], left = mine.all + 1, same + 1, left + 1
       alive[ids[i]] = true
     else
       gone[#gone + 1] = ids[i]

@@ -231,6 +231,20 @@ describe('a log that is full', () => {
     assert.equal(await redis.client.xlen(stream), 0.9 * AUDIT_ENTRIES_PER_SHARD_MAX)
   })
 
+  test('keeps what an actor did to tokens, however often it pauses a queue', async () => {
+    await note(edit({ actor: BOT, action: 'create', resource: { kind: 'token', id: 'x', name: 'x' } }))
+    await note(edit({ resource: { kind: 'token', id: 'y', name: 'y' } }))
+    for (let i = 0; i <= AUDITED_SETTINGS_PER_TEAM_MAX; i += 1)
+      await note(edit({ actor: BOT, action: i % 2 === 0 ? 'pause' : 'resume' }))
+    const tokens = await all({ resourceKind: 'token' })
+    assert.deepEqual(
+      tokens.map(({ resource }) => resource.name),
+      ['y', 'x'],
+    )
+    const left = await redis.client.xlen(keys().auditLog(TEAM))
+    assert.ok(left <= 0.9 * AUDITED_SETTINGS_PER_TEAM_MAX + 2, `${left} are left`)
+  })
+
   test('keeps the newest of many actors that have one each', async () => {
     const stream = keys().auditLog(TEAM)
     for (let i = 0; i < AUDITED_SETTINGS_PER_TEAM_MAX; i += 50)
