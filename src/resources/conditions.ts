@@ -4,8 +4,11 @@ import type { Condition } from './generated/kinds.ts'
 /** Reasons of the conditions that every kind has. */
 interface SharedReasons {
   readonly Reconciling: 'ProgressingWithRetry'
-  readonly Stalled: 'InvalidSpec'
+  readonly Stalled: 'InvalidSpec' | 'ReconcileError'
 }
+
+/** Why any kind may or may not be ready. */
+type SharedReadyReason = 'Reconciled' | 'ReconcileError' | 'BackendUnavailable'
 
 /** A Secret that is named cannot be used. */
 export type SecretReason = 'SecretNotFound' | 'SecretKeyNotFound' | 'SecretNotUsable' | 'SecretForbidden'
@@ -15,7 +18,7 @@ export type OwnSecretsReason = SecretReason | 'SecretsTooLarge'
 /** The reasons of each kind, by condition. Users look them up and scripts test them, so they stay stable. */
 export interface ReasonsOf {
   readonly HttpQueue: SharedReasons & {
-    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'NameTaken' | 'BackendUnavailable' | OwnSecretsReason
+    readonly Ready: SharedReadyReason | 'InvalidSpec' | 'NameTaken' | OwnSecretsReason
     readonly Dispatching: 'Active' | 'Paused'
     /** Present while the queue takes no new jobs. */
     readonly Draining: 'Draining' | 'Drained'
@@ -29,13 +32,7 @@ export interface ReasonsOf {
     readonly CanSucceed: 'AssertionNeverHolds'
   }
   readonly HttpCron: SharedReasons & {
-    readonly Ready:
-      | 'Reconciled'
-      | 'InvalidSpec'
-      | 'TargetBlocked'
-      | 'QuotaExceeded'
-      | 'BackendUnavailable'
-      | OwnSecretsReason
+    readonly Ready: SharedReadyReason | 'InvalidSpec' | 'TargetBlocked' | 'QuotaExceeded' | OwnSecretsReason
     readonly Scheduled:
       | 'Scheduled'
       | 'Paused'
@@ -52,7 +49,7 @@ export interface ReasonsOf {
     readonly QueueFound: 'Found' | 'NotFound'
   }
   readonly TeamSettings: SharedReasons & {
-    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'BackendUnavailable' | SecretReason
+    readonly Ready: SharedReadyReason | 'InvalidSpec' | SecretReason
     /** Present while the team has channels: whether all of them can be used. */
     readonly NotificationsReady:
       | 'Reconciled'
@@ -70,12 +67,12 @@ export interface ReasonsOf {
     readonly PushedQueues: 'TooMany'
   }
   readonly MaintenanceWindow: SharedReasons & {
-    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'TooManyWindows' | 'BackendUnavailable'
+    readonly Ready: SharedReadyReason | 'InvalidSpec' | 'TooManyWindows'
     /** Present while the window names a queue or cron. */
     readonly ResourceFound: 'Found' | 'NotFound'
   }
   readonly ApiToken: SharedReasons & {
-    readonly Ready: 'Reconciled' | 'HashTaken' | 'BackendUnavailable'
+    readonly Ready: SharedReadyReason | 'HashTaken'
   }
 }
 

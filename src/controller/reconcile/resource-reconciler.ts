@@ -93,7 +93,7 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
     const objects = known.filter(({ metadata }) => metadata.uid !== released)
     // Remembered while the informer still has it: a push may have created the queue again, and nothing may remove that.
     if (objects.length === known.length) this.#released.delete(key)
-    const plan = await this.#kind.plan(objects)
+    const plan = await this.#plan(objects)
     if (plan.kind !== 'remove') this.#timeout.forget(key)
     if (plan.kind !== 'apply') this.#deferred.delete(key)
     if (plan.kind === 'absent' && released === undefined) await this.#removeOrphan(key)
@@ -105,6 +105,16 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
     await this.#kind.settleOthers?.({ objects, plan, signal })
     if (plan.kind !== 'apply') return DONE
     return { requeueAfterMs: this.#kind.pollMs?.(key, plan.object) ?? null }
+  }
+
+  /** What throws has not said which of them the plan is about. */
+  async #plan(objects: readonly T[]): Promise<Plan<T, Desired, Outcome>> {
+    try {
+      return await this.#kind.plan(objects)
+    } catch (error) {
+      await this.#kind.status.setAside(objects, error)
+      throw error
+    }
   }
 
   /** @returns what to write to the status; null = nothing, or not yet */

@@ -97,8 +97,17 @@ export class StatusSync<Stats> {
       const stats = read[index] ?? null
       if (stats === null) this.#stats.delete(key)
       else this.#stats.set(key, stats)
-      return stats !== null && this.#options.isStale(key, stats)
+      return stats !== null && this.#isStale(key, stats)
     })
+  }
+
+  /** The reconcile of a key that cannot be compared meets what threw, and reports it; the sync of all others goes on. */
+  #isStale(key: ObjectKey, stats: Stats): boolean {
+    try {
+      return this.#options.isStale(key, stats)
+    } catch {
+      return true
+    }
   }
 
   /** Stops when the time of one sync is used up. */

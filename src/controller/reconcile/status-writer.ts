@@ -1,8 +1,9 @@
-import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
+import { isOutage, ResourceApiError, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import { isSameStatus } from '../../resources/conditions.ts'
 import type { Condition } from '../../resources/generated/kinds.ts'
 import { refOf, type ConditionedObject } from '../kinds.ts'
+import { failedStatus } from './failed-status.ts'
 import { ignoreNotFound } from './ignore-not-found.ts'
 import type { Unavailable } from './ready-conditions.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
@@ -26,7 +27,7 @@ type Status = NonNullable<ConditionedObject['status']>
 
 export interface StatusWriterOptions<T extends ConditionedObject, Outcome> extends Pick<
   ReconcilerParts<T>,
-  'writer' | 'engine' | 'events' | 'metrics'
+  'writer' | 'engine' | 'events' | 'clock' | 'metrics'
 > {
   readonly kind: Parameters<ControllerMetrics['statusWritten']>[0]
   /** Names the reconcile in events, such as `ApplyQueue`. */
@@ -46,8 +47,8 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
   }
 
   /**
-   * Writes the outcome of `reconcile`; null leaves the status as it is. If Redis cannot be written to, the status reports
-   * that, and the error is rethrown for a retry. Other errors leave the status as it is.
+   * Writes the outcome of `reconcile`; null leaves the status as it is. If Redis cannot be written to, or our own code
+   * throws, the status reports that, and the error is rethrown for a retry. Refusals of the API server leave it as it is.
    */
   async report(object: T, reconcile: () => Promise<Outcome | null>): Promise<void> {
     let outcome
@@ -58,14 +59,40 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
         const message = `Redis is full: ${this.#options.pending(object)} when there is room.`
         await this.write(object, { kind: 'unavailable', message })
       } else if (error instanceof StoreUnavailableError) await this.write(object, this.#unavailable(object))
+      else await this.setAside([object], error)
       throw error
     }
     if (outcome !== null) await this.write(object, outcome)
   }
 
   async write(object: T, outcome: Outcome | Unavailable): Promise<void> {
-    const { kind, statusOf, writer, metrics } = this.#options
-    const status = statusOf(object, outcome)
+    let status
+    try {
+      status = this.#options.statusOf(object, outcome)
+    } catch (error) {
+      await this.setAside([object], error)
+      throw error
+    }
+    await this.#store(object, status)
+  }
+
+  /**
+   * Reports that our own code threw over these objects; Redis and the API server are not their fault. Never throws: the
+   * caller rethrows the error itself, which has the longest back-off, and the next try writes what this one could not.
+   */
+  async setAside(objects: readonly T[], error: unknown): Promise<void> {
+    if (isOutage(error) || error instanceof ResourceApiError) return
+    for (const object of objects) {
+      try {
+        await this.#store(object, failedStatus(object, error, this.#options.clock.wallMs()))
+      } catch {
+        // The log has the error of the reconcile, which is the one to mend.
+      }
+    }
+  }
+
+  async #store(object: T, status: Status): Promise<void> {
+    const { kind, writer, metrics } = this.#options
     if (isSameStatus(object.status, status)) return
     await ignoreNotFound(writer.applyStatus(refOf(object), status))
     metrics.statusWritten(kind)

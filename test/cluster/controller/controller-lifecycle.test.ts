@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { newNamespace } from '../../support/cluster/kubernetes-api.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import { freePort, startRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
-import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
+import { API_VERSION, openControllerWorld, type ControllerWorld } from './controller-world.ts'
 
 /** Each story waits a lot, so they run concurrently, each in its own world. */
 async function inWorld(play: (world: ControllerWorld) => Promise<void>): Promise<void> {
@@ -32,6 +33,17 @@ async function metrics(opsUrl: string): Promise<string> {
 
 const pushLater = (world: ControllerWorld, queue: string) =>
   world.engine.intake.push(newJob({ team: world.namespace, queue, start: { delaySeconds: 3600 } }))
+
+const QUOTA = new URL('../../../src/controller/crons/cron-quota.ts', import.meta.url).href
+/** Loaded before the program: plans of crons named `bad` throw, as by a defect of ours. */
+const PLANTED = `data:text/javascript,${encodeURIComponent(`
+  import { CronQuota } from '${QUOTA}'
+  const { obstacle } = CronQuota.prototype
+  CronQuota.prototype.obstacle = function (cron) {
+    if (cron.metadata.name === 'bad') throw new TypeError('planted')
+    return obstacle.call(this, cron)
+  }
+`)}`
 
 describe.concurrent('a controller', { timeout: 180_000 }, () => {
   test('counts are written when they change, and nothing when they do not', () =>
@@ -128,6 +140,39 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
       })
       expect(await world.condition('HttpQueue', 'kept', 'Ready')).toMatchObject({ status: 'True' })
       expect(await world.find('HttpQueue', 'other')).not.toBeNull()
+    }))
+
+  test('a resource over which it throws says so, once, and those of another team go on', () =>
+    inWorld(async (world) => {
+      const { namespace, api } = world
+      const other = await newNamespace(api)
+      const spec = { url: 'https://a.test', cronExpression: '0 3 * * *' }
+      const good = { apiVersion: API_VERSION, kind: 'HttpCron', name: 'good', namespace: other }
+      await world.apply('HttpCron', 'bad', spec)
+      const watched = { PUNCTUAL_WATCH_NAMESPACES: `${namespace},${other}` }
+      const broken = await world.start({ ...watched, NODE_OPTIONS: `--import=${PLANTED}` })
+      expect(await world.reason('HttpCron', 'bad', 'ReconcileError')).toMatchObject({
+        ...{ status: 'False', observedGeneration: 1 },
+        message: expect.stringContaining('TypeError: planted'),
+      })
+      const retries = (): number =>
+        broken.log.filter(({ msg }) => msg === 'Reconciling a resource failed; retrying').length
+      const { metadata } = await world.get('HttpCron', 'bad')
+      const before = retries()
+      const { apiVersion, kind, ...goodMetadata } = good
+      await api.apply(JSON.stringify({ apiVersion, kind, metadata: goodMetadata, spec }))
+      await until('that of the other team is applied', async () =>
+        JSON.stringify((await api.get(good)).status ?? {}).includes('"Reconciled"'),
+      )
+      await until('it was tried twice more', () => Promise.resolve(retries() >= before + 2), 60_000)
+      const { status, metadata: now } = await world.get('HttpCron', 'bad')
+      expect(now.resourceVersion).toBe(metadata.resourceVersion)
+      expect(status?.['conditions']).toMatchObject([{ type: 'Ready' }, { type: 'Stalled', status: 'True' }])
+      broken.signal('SIGTERM')
+      await broken.exited
+      await world.start(watched)
+      await world.reason('HttpCron', 'bad', 'Reconciled')
+      expect(await world.condition('HttpCron', 'bad', 'Stalled')).toBeUndefined()
     }))
 
   test('without Redis it starts, reports what is missing, and goes on when Redis is back', () =>

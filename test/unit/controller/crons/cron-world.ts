@@ -51,6 +51,7 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
         informer: { ...informer, get: (key) => shown(informer.get(key)) },
         writer: {
           ...writer,
+          applyStatus: (...status) => writer.applyStatus(...status),
           read: async (namespace, name) => {
             const cron = await writer.read(namespace, name)
             return cron === null || !found.isSuccessor

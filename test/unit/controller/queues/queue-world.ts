@@ -34,6 +34,7 @@ export function createQueueWorld(crash: PlannedCrash | null = null) {
         informer,
         writer: {
           ...writer,
+          applyStatus: (...status) => writer.applyStatus(...status),
           read: async (namespace, name) =>
             apiServer.missing === `${namespace}/${name}` ? null : writer.read(namespace, name),
         },

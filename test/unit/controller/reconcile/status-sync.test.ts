@@ -122,3 +122,18 @@ test('namespaces alternate, and the keys of each keep their order', () => {
   ])
   expect(alternateNamespaces([])).toEqual([])
 })
+
+test('a key that cannot be compared is requeued, and the sync of all others goes on', async () => {
+  const { clock, changed, enqueued, engine, end } = setUp({ all: ['shop/bad', 'mill/good'], news: [] })
+  const has = changed.has.bind(changed)
+  changed.has = (key) => {
+    if (key === 'shop/bad') throw new TypeError('planted')
+    return has(key)
+  }
+  changed.add('mill/good')
+  await clock.advance(2 * SYNC_EVERY_MS)
+  expect(new Set(enqueued.map(({ key }) => key))).toEqual(new Set(['shop/bad', 'mill/good']))
+  expect(enqueued.filter(({ key }) => key === 'mill/good')).toHaveLength(1)
+  expect(engine.syncs).toBeGreaterThan(1)
+  await end()
+})
