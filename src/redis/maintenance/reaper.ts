@@ -49,7 +49,8 @@ export async function reap(
       const answer = await reapSoundly(engine, keys, { executor, mode: 'lease', held, windows, setAside })
       if (answer === 'live') break
       released += answer
-      if (held.length < REAP_BATCH_MAX) break
+      // A page of which nothing could be released would come again at once; the next pass has another try.
+      if (answer === 0 || held.length < REAP_BATCH_MAX) break
     }
     jobs += released
     if (released === 0) return

@@ -43,6 +43,15 @@ test('from the third failure in a row on, a loop is named by the check, the metr
   ])
 })
 
+test('a job that cannot end is told by the metric and the log, and leaves the process ready', async () => {
+  const { loops, check, series, told } = setUp()
+  const turns = loops.of('finish', 0)
+  for (let i = 0; i < 10; i += 1) turns.failed(DEFECT)
+  expect(check.failure()).toBeNull()
+  expect(await series('punctual_loops_failing')).toEqual(['punctual_loops_failing{loop="finish"} 1'])
+  expect(told()).toHaveLength(2)
+})
+
 test('one success clears it, and only of that loop and shard', async () => {
   const { loops, check, series, told } = setUp()
   for (const shard of [0, 1]) for (let i = 0; i < 3; i += 1) loops.of('claim', shard).failed(DEFECT)
