@@ -41,6 +41,8 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
     const { payload = '', ...spec } = cron.spec
     return { ...cron, spec, leftOutBytes: payload.length }
   }
+  /** The team over whose resources the check throws. */
+  const planted = { team: '' }
   const secrets = createFakeSecrets()
   const polls = new SecretPolls()
   const world = createReconcileWorld<HttpCron>({
@@ -59,7 +61,10 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
               : { ...cron, metadata: { ...cron.metadata, uid: 'of a successor' } }
           },
         },
-        check,
+        check: (object) => {
+          if (object.metadata.namespace === planted.team) throw new RangeError('planted')
+          return check(object)
+        },
         ...{ secrets: secrets.reader, polls },
         quota: { obstacle: () => found.obstacle },
         targets: { obstacle: () => found.blocked },
@@ -71,5 +76,5 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
         metrics: { cronLeftBehind: countLeftBehind, statusWritten: () => undefined },
       }),
   })
-  return { ...world, secrets, polls, states, found }
+  return { ...world, secrets, polls, states, found, planted }
 }

@@ -24,6 +24,8 @@ export function createQueueWorld(crash: PlannedCrash | null = null) {
   const engineState = { loss: null as EngineLoss | null, risks: [] as string[] }
   /** `missing`: the key of a resource that only the informer still has. */
   const apiServer = { missing: '' }
+  /** The team over whose resources the check throws. */
+  const planted = { team: '' }
   const secrets = createFakeSecrets()
   const polls = new SecretPolls()
   const world = createReconcileWorld<HttpQueue>({
@@ -38,7 +40,10 @@ export function createQueueWorld(crash: PlannedCrash | null = null) {
           read: async (namespace, name) =>
             apiServer.missing === `${namespace}/${name}` ? null : writer.read(namespace, name),
         },
-        check,
+        check: (object) => {
+          if (object.metadata.namespace === planted.team) throw new RangeError('planted')
+          return check(object)
+        },
         ...{ secrets: secrets.reader, polls },
         engine: { write: engine.write, loss: () => engineState.loss, obstacle: engine.obstacle },
         safety: { risks: () => engineState.risks },
@@ -50,5 +55,5 @@ export function createQueueWorld(crash: PlannedCrash | null = null) {
         metrics: { queueLeftBehind: countLeftBehind, statusWritten: () => undefined },
       }),
   })
-  return { ...world, secrets, polls, stats, counted, engineState, apiServer }
+  return { ...world, secrets, polls, stats, counted, engineState, apiServer, planted }
 }

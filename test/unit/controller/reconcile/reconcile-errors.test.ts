@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   BY_HASH,
   BY_NAMESPACE,
@@ -6,8 +6,6 @@ import {
   type MaintenanceWindow,
   type TeamSettings,
 } from '../../../../src/controller/kinds.ts'
-import type * as cronPlan from '../../../../src/controller/crons/cron-plan.ts'
-import type * as queuePlan from '../../../../src/controller/queues/queue-plan.ts'
 import { SecretPolls } from '../../../../src/controller/secrets/secret-polls.ts'
 import { createTeamReconciler } from '../../../../src/controller/teams/team-reconciler.ts'
 import { createTokenReconciler } from '../../../../src/controller/teams/token-reconciler.ts'
@@ -21,34 +19,6 @@ import { createCronWorld } from '../crons/cron-world.ts'
 import { createFakeSecrets } from '../fake-secrets.ts'
 import { createQueueWorld } from '../queues/queue-world.ts'
 import { createReconcileWorld } from './reconcile-world.ts'
-
-/** Plans about a resource of this team throw. */
-const planted = vi.hoisted(() => ({ team: '' }))
-
-vi.mock('../../../../src/controller/queues/queue-plan.ts', async (original) => {
-  const real = await original<typeof queuePlan>()
-  return {
-    ...real,
-    planQueue: (...[resources, check]: Parameters<typeof real.planQueue>) => {
-      if (resources[0]?.metadata.namespace === planted.team) throw new RangeError('planted')
-      return real.planQueue(resources, check)
-    },
-  }
-})
-vi.mock('../../../../src/controller/crons/cron-plan.ts', async (original) => {
-  const real = await original<typeof cronPlan>()
-  return {
-    ...real,
-    planCron: (...[cron, judges]: Parameters<typeof real.planCron>) => {
-      if (cron?.metadata.namespace === planted.team) throw new RangeError('planted')
-      return real.planCron(cron, judges)
-    },
-  }
-})
-
-beforeEach(() => {
-  planted.team = ''
-})
 
 const metrics = { statusWritten: () => undefined }
 const nothing = { byIndex: () => [], get: () => undefined, whenSynced: () => Promise.resolve() }
@@ -187,10 +157,13 @@ describe.each(KINDS)('an $kind over which our own code throws', ({ step, createW
   })
 })
 
-describe.each(KINDS.slice(0, 2))('an $kind whose plan throws', ({ createWorld }) => {
+describe.each([
+  { kind: 'HttpQueue', createWorld: () => createQueueWorld() },
+  { kind: 'HttpCron', createWorld: () => createCronWorld() },
+])('an $kind whose plan throws', ({ createWorld }) => {
   it('alone says so, until it can be planned', async () => {
     const world = createWorld()
-    const { resources, condition, reconcile, settle } = world
+    const { resources, condition, reconcile, settle, planted } = world
     putBoth(world)
     planted.team = 'shop'
     await expect(reconcile(BAD)).rejects.toThrow('planted')
