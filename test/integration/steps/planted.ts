@@ -16,6 +16,9 @@ const PURE = [
   'executor/calls/call-judgement.ts',
   'executor/calls/call-record.ts',
   'executor/calls/own-settings.ts',
+  'executor/notifier/notification-composer.ts',
+  'redis/notifications/channel-record.ts',
+  'senders/messages/*.ts',
 ]
 /** Whatever is the bad team's has one of these in it. */
 export const BAD_TEAM = 'badteam'
@@ -43,6 +46,8 @@ export const exceptions = {
   watch(isWatching: boolean): void {
     state.isWatching = isWatching
   },
+  /** Before another kind of step is watched. */
+  forget: () => seen.clear(),
   /** `folder/file.ts name` of each. */
   seen: (): string[] => [...seen].toSorted(),
 }
