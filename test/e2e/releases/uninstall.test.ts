@@ -66,7 +66,9 @@ test('hooks that a tool applies as ordinary objects touch nothing', async () => 
     Number(await inNamespace('get', 'job', 'punctual-uninstall', '--output', 'jsonpath={.status.failed}')) > 0
   await until('the Job has run', hasFailed, ARRIVAL_TIMEOUT_MS)
 
-  expect(await inNamespace('logs', 'job/punctual-uninstall')).toContain('Nothing was touched.')
+  const failed = ['--selector', 'job-name=punctual-uninstall', '--field-selector', 'status.phase=Failed']
+  const [pod = ''] = (await inNamespace('get', 'pods', ...failed, '--output', 'name')).split('\n')
+  expect(await inNamespace('logs', pod)).toContain('Nothing was touched.')
   expect(await ours()).toBe(before)
   expect(before).toContain('punctual.dev/queue')
   const replicas = [
