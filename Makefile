@@ -14,7 +14,7 @@ LOOPBACK := 127.0.0.0/8,::1/128,localhost
 
 IMAGE ?= punctual:$(shell sed -n 's/^  "version": "\(.*\)",$$/\1/p' package.json)
 
-.PHONY: help install redis build run test e2e screenshots bench check image manifests clean
+.PHONY: help install redis build run test e2e faults soak screenshots bench check image manifests clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,19 +25,17 @@ run: build redis ## build and start Punctual on http://127.0.0.1:8080, with ever
 	echo "Beyond the Internet, jobs may call: $${PUNCTUAL_EGRESS_ALLOW:-nothing} (PUNCTUAL_EGRESS_ALLOW)"; \
 	exec $(RUN) node dist/main.js standalone
 
-test: build ## run every suite but e2e, with a real Redis and a real Kubernetes API server
-	@scripts/redis.sh || true
-	@scripts/control-plane.sh >/dev/null || true
-	@scripts/chromium.sh >/dev/null || true
-	@scripts/helm.sh >/dev/null || true
-	@scripts/prometheus.sh >/dev/null || true
-	@scripts/prometheus-operator.sh >/dev/null || true
-	@scripts/checkov.sh >/dev/null || true
-	@scripts/languages.sh || true
-	@$(RUN) node scripts/test.ts
+test: build ## run every suite but e2e, with what they need; SUITES="model cluster" runs some
+	@$(RUN) node scripts/test.ts $(SUITES)
 
-e2e: build ## run the scenarios on a kind cluster made for them; KEEP=1 leaves it
+e2e: install ## run the scenarios on kind clusters made for them; KEEP=1 leaves them
 	@$(RUN) scripts/e2e.sh
+
+faults: install redis ## strike under load and check that nothing is lost (docs/reliability.md); ROW=F09 runs one row
+	@$(RUN) node test/faults/main.ts
+
+soak: install redis ## strike one installation for HOURS=8 and check that nothing is lost and no memory grows
+	@$(RUN) node test/faults/soak/main.ts
 
 screenshots: build redis ## take the pictures of docs/images anew, in Chromium; ONLY="jobs crons" some
 	@scripts/chromium.sh >/dev/null

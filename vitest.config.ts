@@ -1,8 +1,15 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './scripts/suites/longest-first.ts'
 
-/** One project a layer (see CONTRIBUTING.md). Files of a layer that start servers run two at a time: the machine has two cores. */
+const WORKER_SETUP = 'test/support/servers/worker-setup.ts'
+
+/**
+ * One project a layer (see CONTRIBUTING.md). Files run two at a time: the machine has two cores. They share a worker's
+ * modules (`isolate: false`), as reading them anew takes a second of CPU a file; so no file may keep anything in one.
+ */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -10,16 +17,17 @@ export default defineConfig({
           // One second is too short on a busy machine.
           expect: { poll: { timeout: 8_000 } },
           include: ['test/unit/**/*.test.ts', 'clients/typescript/test/*.test.ts'],
-          testTimeout: 10_000,
+          // No bound on what is tested: these take milliseconds, but for a machine that is busy otherwise.
+          testTimeout: 60_000,
           pool: 'threads',
           maxWorkers: 2,
-          // Reading the modules anew for each file took longer than the tests. None of them keeps anything in a module.
           isolate: false,
         },
       },
       {
         test: {
           name: 'model',
+          setupFiles: [WORKER_SETUP],
           // One second is too short on a busy machine.
           expect: { poll: { timeout: 8_000 } },
           include: ['test/model/**/*.test.ts'],
@@ -27,6 +35,7 @@ export default defineConfig({
           hookTimeout: 30_000,
           pool: 'forks',
           maxWorkers: 2,
+          isolate: false,
         },
       },
       {
@@ -36,12 +45,29 @@ export default defineConfig({
           testTimeout: 60_000,
           pool: 'forks',
           maxWorkers: 2,
+          isolate: false,
         },
       },
       {
         test: {
           name: 'integration',
+          setupFiles: [WORKER_SETUP],
           include: ['test/integration/**/*.test.ts'],
+          exclude: ['test/integration/isolated/**'],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          pool: 'forks',
+          // They wait for leases, minutes and processes most of the time.
+          maxWorkers: 4,
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          // They put other modules in the place of the product's, or measure a whole process.
+          name: 'isolated',
+          setupFiles: [WORKER_SETUP],
+          include: ['test/integration/isolated/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 60_000,
           pool: 'forks',
@@ -53,10 +79,13 @@ export default defineConfig({
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts'],
           globalSetup: 'test/cluster/setup.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // On a busy machine; where time is the point, a test says so itself.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           pool: 'forks',
-          maxWorkers: 2,
+          // Half of them wait, for leases, syncs and polls.
+          maxWorkers: 3,
+          isolate: false,
         },
       },
       {
@@ -68,8 +97,8 @@ export default defineConfig({
           // A page reads changes again three seconds after the last ones.
           expect: { poll: { timeout: 15_000 } },
           pool: 'forks',
-          // Each a browser, a server and its Redis.
-          maxWorkers: 2,
+          // Each a browser, a server and its Redis, which wait for each other most of the time.
+          maxWorkers: 3,
         },
       },
       {
@@ -79,9 +108,11 @@ export default defineConfig({
           globalSetup: 'test/e2e/support/setup.ts',
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          pool: 'forks',
-          // One cluster: a scenario that stops the leader must not run beside one that counts calls.
-          fileParallelism: false,
+          // Each file is a sequence of scenarios on a release of its own. More at a time and two cores start pods so
+          // slowly that Redis answers late.
+          pool: 'threads',
+          isolate: false,
+          maxWorkers: 2,
         },
       },
     ],

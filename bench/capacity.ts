@@ -4,28 +4,22 @@
  * bench/results/capacity.json.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { padded } from './contenders/contender.ts'
 import { messageOf } from './harness/bench-error.ts'
 import { runPushPlan } from './harness/load.ts'
 import { startTarget } from './harness/nginx-target.ts'
+import { newFolder, runMain } from './harness/main-run.ts'
 import { freePort } from './harness/ports.ts'
-import {
-  killAllPrograms,
-  startProgram,
-  stopAllPrograms,
-  untilReady,
-  type Program,
-} from './harness/processes.ts'
+import { stopAllPrograms, type Program } from './harness/processes.ts'
 import { joinCluster, startRedisServer, type RedisServer } from './harness/redis-server.ts'
+import { BUILT_MAIN, type Role, type RoleName, startRole } from './harness/roles.ts'
 import { waitUntil } from './harness/waiting.ts'
 import { describeCommit, describeMachine } from './machine.ts'
 import { spreadOf } from './report/statistics.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const MAIN = join(ROOT, 'dist/main.js')
 const RESULTS = join(import.meta.dirname, 'results/capacity.json')
 const WARM_UP_JOBS = 3_000
 const WITHIN_MS = 300_000
@@ -63,26 +57,21 @@ interface Fleet {
 }
 
 const [jobs = 20_000, rounds = 3] = process.argv.slice(2).map(Number)
-const folder = mkdtempSync(join(tmpdir(), 'punctual-capacity-'))
-process.on('exit', () => {
-  killAllPrograms()
-  rmSync(folder, { recursive: true, force: true })
-})
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
-
-const taken = PLACES.map(() => [] as Array<Record<string, number>>)
-for (let round = 1; round <= rounds; round += 1) {
-  for (const [i, place] of PLACES.entries()) {
-    const figures = await withTries(() => measure(place))
-    console.error(round, JSON.stringify(place), JSON.stringify(figures))
-    taken[i]?.push(figures)
+const folder = newFolder()
+await runMain(async () => {
+  const taken = PLACES.map(() => [] as Array<Record<string, number>>)
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const [i, place] of PLACES.entries()) {
+      const figures = await withTries(() => measure(place))
+      console.error(round, JSON.stringify(place), JSON.stringify(figures))
+      taken[i]?.push(figures)
+    }
   }
-}
-const lines = PLACES.map((place, i) => JSON.stringify({ ...place, ...mediansOf(taken[i] ?? []) }))
-const head = { machine: describeMachine(), commit: describeCommit(ROOT), jobs, rounds }
-const text = JSON.stringify(head).slice(0, -1)
-writeFileSync(RESULTS, `${text},\n"places": [\n${lines.join(',\n')}\n]}\n`)
-process.exit()
+  const lines = PLACES.map((place, i) => JSON.stringify({ ...place, ...mediansOf(taken[i] ?? []) }))
+  const head = { machine: describeMachine(), commit: describeCommit(ROOT), jobs, rounds }
+  const text = JSON.stringify(head).slice(0, -1)
+  writeFileSync(RESULTS, `${text},\n"places": [\n${lines.join(',\n')}\n]}\n`)
+})
 
 async function withTries<Result>(act: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
@@ -139,48 +128,28 @@ async function startFleet(place: Place): Promise<Fleet> {
     PUNCTUAL_REDIS_URL: servers[0]?.url ?? '',
     PUNCTUAL_TOKEN: token,
     PUNCTUAL_SECRETS_KEY: randomBytes(32).toString('base64'),
-    PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8',
     PUNCTUAL_EXECUTOR_CONCURRENCY: '300',
   }
-  const apis: Program[] = []
-  const origins: string[] = []
-  for (let i = 0; i < place.apis; i += 1) {
-    const port = await freePort()
-    const { program } = await startRole('api', { ...env, PUNCTUAL_PORT: String(port) })
-    apis.push(program)
-    origins.push(`http://127.0.0.1:${port}`)
-  }
-  const executors = await Promise.all(
-    Array.from({ length: place.executors }, () => startRole('executor', env)),
-  )
+  const apis: Role[] = []
+  // One after the other: each takes the folder of resources over from none.
+  while (apis.length < place.apis) apis.push(await start('api', env))
+  const executors = await Promise.all(Array.from({ length: place.executors }, () => start('executor', env)))
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
   return {
-    ...{ place, servers, apis, origins, headers },
+    place,
+    servers,
+    apis: apis.map(({ program }) => program),
+    origins: apis.map(({ url }) => url),
+    headers,
     executors: executors.map(({ program }) => program),
     ops: executors.map(({ ops }) => ops),
   }
 }
 
-async function startRole(
-  role: string,
-  env: Record<string, string>,
-): Promise<{ program: Program; ops: string }> {
-  const opsPort = await freePort()
-  const program = startProgram({
-    name: `punctual-${role}-${opsPort}`,
-    command: process.execPath,
-    args: [MAIN, role],
-    folder,
-    env: { ...env, PUNCTUAL_OPS_PORT: String(opsPort) },
-  })
-  const ops = `http://127.0.0.1:${opsPort}`
-  const answers = (): Promise<boolean> =>
-    fetch(`${ops}/readyz`).then(
-      ({ status }) => status < 500,
-      () => false,
-    )
-  await untilReady(program, answers)
-  return { program, ops }
+async function start(name: RoleName, env: Record<string, string>): Promise<Role> {
+  const role = await startRole(name, { folder, main: BUILT_MAIN, env })
+  await role.untilReady()
+  return role
 }
 
 /** The same number by each API at once. */
@@ -194,8 +163,14 @@ async function push({ place, origins, headers }: Fleet, targetUrl: string, count
     origins.map((origin) =>
       runPushPlan(
         {
-          ...{ url: `${origin}/api/jobs${isBatch ? '/batch' : ''}`, headers, body, queues },
-          ...{ count: requests, connections: CONNECTIONS, perSecond: null, dueInMs: 0 },
+          url: `${origin}/api/jobs${isBatch ? '/batch' : ''}`,
+          headers,
+          body,
+          queues,
+          count: requests,
+          connections: CONNECTIONS,
+          perSecond: null,
+          dueInMs: 0,
         },
         WITHIN_MS,
       ),

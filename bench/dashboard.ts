@@ -3,27 +3,20 @@
  * overview in Chromium with a cold cache, and pages through a list of finished jobs, with a Redis and an API of its own. A
  * view counts from its navigation, a page from the click, until what was asked for is painted.
  */
-import { createSecretKey, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { loadavg } from 'node:os'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { DEFAULT_QUEUE_SETTINGS } from '../src/domain/jobs/queue-settings.ts'
-import { type Engine, shardOfQueue } from '../src/redis/client/engine.ts'
-import { SecretBox } from '../src/redis/sealing/secret-box.ts'
-import { createSettingsCompiler } from '../src/redis/control/settings-compiler.ts'
-import { sealHistory } from '../src/redis/history/sealer.ts'
+import { sealHistory } from '../src/redis/jobs/history/sealer.ts'
 import { launchChromium } from '../test/dashboard/support/chromium.ts'
-import { openEngine } from '../test/support/engine/engine.ts'
-import { freePort } from './harness/ports.ts'
-import { startProgram, stopAllPrograms, untilReady } from './harness/processes.ts'
-import { type RedisServer, startRedisServer } from './harness/redis-server.ts'
+import { shardOfQueue } from '../src/redis/base/engine/engine.ts'
+import { runMain } from './harness/main-run.ts'
+import { bearer, type Stand, withStand } from './harness/stand.ts'
+import { tell } from './harness/telling.ts'
+import { percentile } from './report/statistics.ts'
 import { SPAN_MS, writeChains } from './load/finished-chains.ts'
 
 const TEAM = 'default'
 const QUEUE = 'bench'
-const TOKEN = 'token-of-the-benchmark'
-const MAIN = join(import.meta.dirname, '../src/main.ts')
 const VIEWPORT = { width: 1280, height: 800 }
 /** Sets `paintedMs` when the figures of the overview have been painted, and keeps the longest task. */
 const WATCH = `
@@ -49,22 +42,11 @@ const TURN = `(async () => {
 })()`
 
 const [jobs = '1000000', views = '20', pages = '60'] = process.argv.slice(2)
-const folder = mkdtempSync(join(tmpdir(), 'punctual-dashboard-'))
-const key = randomBytes(32)
-try {
-  await measure()
-} finally {
-  await stopAllPrograms()
-  rmSync(folder, { recursive: true, force: true })
-}
-process.exit()
+await runMain(() => withStand(measure))
 
-async function measure(): Promise<void> {
-  const redis = await startRedisServer(folder)
-  const { engine, close } = await openEngine(redis.url)
-  await fill(engine, redis)
-  close()
-  const url = await startApi(redis)
+async function measure(stand: Stand): Promise<void> {
+  await fill(stand)
+  const { url } = await stand.startApi()
   const browser = await launchChromium()
   tell('finished jobs', Number(jobs))
   tell('load of the machine', loadavg()[0] ?? 0)
@@ -74,11 +56,9 @@ async function measure(): Promise<void> {
   tellTimes('first view with a cold cache', firstViews)
   await timePages(visitor)
   await browser.close()
-  await redis.stop()
 }
 
-async function fill(engine: Engine, redis: RedisServer): Promise<void> {
-  const compiler = createSettingsCompiler({ engine, box: new SecretBox(createSecretKey(key)), epoch: null })
+async function fill({ engine, redis, compiler }: Stand): Promise<void> {
   await compiler.applyQueue(TEAM, QUEUE, DEFAULT_QUEUE_SETTINGS)
   const plan = { team: TEAM, queue: QUEUE, count: Number(jobs), startMs: Date.now() - SPAN_MS }
   const localId = await writeChains(engine, redis, plan)
@@ -86,27 +66,6 @@ async function fill(engine: Engine, redis: RedisServer): Promise<void> {
   let sealed: number | null
   do sealed = await sealHistory(engine, keys, localId)
   while (sealed !== null && sealed > 0)
-}
-
-async function startApi(redis: RedisServer): Promise<string> {
-  const port = await freePort()
-  const env = {
-    PUNCTUAL_REDIS_URL: redis.url,
-    PUNCTUAL_SECRETS_KEY: key.toString('base64'),
-    PUNCTUAL_OPS_PORT: '0',
-    PUNCTUAL_PORT: String(port),
-    PUNCTUAL_TOKEN: TOKEN,
-  }
-  const api = startProgram({ name: 'api', command: process.execPath, args: [MAIN, 'api'], folder, env })
-  const url = `http://127.0.0.1:${port}`
-  const headers = { authorization: `Bearer ${TOKEN}` }
-  await untilReady(api, () =>
-    fetch(`${url}/api/queues`, { headers }).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  )
-  return url
 }
 
 interface Visitor {
@@ -119,7 +78,7 @@ interface Visitor {
 async function logIn(browser: Browser, url: string): Promise<Visitor> {
   const context = await browser.newContext()
   const answer = await context.request.post(`${url}/api/session`, {
-    headers: { authorization: `Bearer ${TOKEN}`, 'x-punctual-request': '1' },
+    headers: { ...bearer(), 'x-punctual-request': '1' },
   })
   if (!answer.ok()) throw new Error(`the login was answered with ${answer.status()}`)
   const session = await context.storageState()
@@ -156,11 +115,6 @@ async function timePages(visitor: Visitor): Promise<void> {
 }
 
 function tellTimes(name: string, times: readonly number[]): void {
-  const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number) => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0)
+  const at = (share: number) => Math.round(percentile(times, share))
   tell(`${name}, ms`, `median ${at(0.5)}, 95th of 100 ${at(0.95)}, longest ${at(1)}`)
-}
-
-function tell(name: string, value: number | string): void {
-  process.stdout.write(`${name}: ${typeof value === 'number' ? Math.round(value * 100) / 100 : value}\n`)
 }

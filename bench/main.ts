@@ -2,14 +2,13 @@
  * `make bench`: Punctual beside what people would take instead, on this machine. QUICK=1 takes at most three minutes,
  * SMOKE=1 only proves that all of it works; ONLY=life,memory picks scenarios, PEERS=bullmq,asynq picks peers. Load goes to 127.0.0.1 alone.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findPeers, PEER_NAMES } from './contenders/peers.ts'
 import { punctual } from './contenders/punctual.ts'
 import { BenchError, messageOf } from './harness/bench-error.ts'
 import { POSTGRES_SETTINGS } from './harness/postgres-server.ts'
-import { killAllPrograms, stopAllPrograms } from './harness/processes.ts'
+import { newFolder, runMain } from './harness/main-run.ts'
 import { requirePrograms } from './harness/requirements.ts'
 import { describeCommit, describeMachine } from './machine.ts'
 import { Measurements } from './report/figures.ts'
@@ -53,27 +52,12 @@ const FOR_THE_COUNT = {
 } as const
 const ALL = [...Object.keys(FOR_THE_CORES), ...Object.keys(FOR_THE_COUNT), 'recovery']
 
-let folder: string | null = null
-process.on('exit', () => {
-  killAllPrograms()
-  if (folder !== null) rmSync(folder, { recursive: true, force: true })
-})
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
-
-try {
-  await main()
-} catch (error) {
-  say(error instanceof BenchError ? `bench: ${error.message}` : String((error as Error).stack))
-  process.exitCode = 1
-} finally {
-  await stopAllPrograms()
-}
+await runMain(main)
 
 async function main(): Promise<void> {
   if (!existsSync(join(ROOT, 'dist/main.js'))) throw new BenchError('dist/ is not built: run make bench')
   requirePrograms(say)
-  folder = mkdtempSync(join(tmpdir(), 'punctual-bench-'))
-  const bench = await prepare(folder)
+  const bench = await prepare(newFolder())
   await runScenarios(bench)
   write(bench, Math.round((performance.now() - bench.startedMs) / 6_000) / 10)
 }

@@ -4,32 +4,23 @@
  * take while 32 connections send one request again and again, with nothing else running before and after. A word as the last
  * argument picks the requests whose names contain it.
  */
-import { createSecretKey, randomBytes, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { Pool } from 'undici'
 import { NO_TERMS } from '../src/domain/access/token-terms.ts'
 import { DEFAULT_CRON_SETTINGS } from '../src/domain/crons/cron.ts'
-import { connectRedis } from '../src/redis/client/connection.ts'
-import { createEngine, type Engine } from '../src/redis/client/engine.ts'
-import { createStepRunner } from '../src/redis/client/step-runner.ts'
-import { createSettingsCompiler } from '../src/redis/control/settings-compiler.ts'
-import { openInstallation } from '../src/redis/installation/installation.ts'
-import { SecretBox } from '../src/redis/sealing/secret-box.ts'
-import { loadScripts } from '../src/redis/steps.ts'
-import { systemClock } from '../src/telemetry/system-clock.ts'
 import { freePort } from './harness/ports.ts'
-import { startProgram, stopAllPrograms, untilReady } from './harness/processes.ts'
-import { type RedisServer, startRedisServer } from './harness/redis-server.ts'
+import { runMain } from './harness/main-run.ts'
+import { bearer, type Stand, withStand } from './harness/stand.ts'
 import { sleep } from './harness/waiting.ts'
+import { percentile, spreadOf } from './report/statistics.ts'
 import { type CostlyRequest, costlyRequests } from './neighbours/costly-requests.ts'
 import type { LoadPlan, LoadReport } from './neighbours/load-worker.ts'
 
 const TEAM = 'default'
-const [TOKEN, NEIGHBOUR_TOKEN] = ['token-of-the-benchmark', 'token-of-the-neighbour']
+const NEIGHBOUR_TOKEN = 'token-of-the-neighbour'
 const WINDOWS = 99
 const CRONS = 500
 const JOBS = 2_000
@@ -46,71 +37,34 @@ const LOAD = join(import.meta.dirname, 'neighbours/load-worker.ts')
 const [mode = 'stretches', ...rest] = process.argv.slice(2)
 const seconds = Number(rest.find((text) => /^\d+$/.test(text)) ?? 10)
 const words = rest.filter((text) => !/^\d+$/.test(text))
-const folder = mkdtempSync(join(tmpdir(), 'punctual-neighbours-'))
-const secret = randomBytes(32)
-try {
-  await main()
-} finally {
-  await stopAllPrograms()
-  rmSync(folder, { recursive: true, force: true })
-}
-process.exit()
+await runMain(() => withStand(main))
 
-async function main(): Promise<void> {
-  const redis = await startRedisServer(folder)
-  const [port, stretchPort] = [await freePort(), await freePort()]
+async function main(stand: Stand): Promise<void> {
+  const stretchPort = await freePort()
   const probe = join(import.meta.dirname, 'neighbours/stretch-probe-process.ts')
-  const program = startProgram({
-    name: 'api',
-    command: process.execPath,
-    args: [
-      ...(mode === 'stretches' ? ['--import', probe] : []),
-      ...(process.env['PROFILE_DIR'] ? ['--cpu-prof', `--cpu-prof-dir=${process.env['PROFILE_DIR']}`] : []),
-      join(import.meta.dirname, '../src/main.ts'),
-      'api',
-    ],
-    folder,
-    env: {
-      PUNCTUAL_REDIS_URL: redis.url,
-      PUNCTUAL_TOKEN: TOKEN,
-      PUNCTUAL_SECRETS_KEY: secret.toString('base64'),
-      PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8',
-      PUNCTUAL_OPS_PORT: '0',
-      PUNCTUAL_PORT: String(port),
-      STRETCH_PORT: String(stretchPort),
-    },
-  })
-  const url = `http://127.0.0.1:${port}`
-  const isReady = () =>
-    fetch(`${url}/api/me`, { headers: bearer(TOKEN) }).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  await untilReady(program, isReady)
-  const requests = costlyRequests(await fill(redis, url)).filter(
+  const nodeArgs = mode === 'stretches' ? ['--import', probe] : []
+  const { url } = await stand.startApi(nodeArgs, { STRETCH_PORT: String(stretchPort) })
+  const requests = costlyRequests(await fill(stand, url)).filter(
     ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
   )
   if (mode === 'stretches') await tellStretches(requests, url, `http://127.0.0.1:${stretchPort}`)
   else await tellPushes(requests, url)
 }
 
-function bearer(token: string): Record<string, string> {
-  return { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-}
-
-async function ask(url: string, { method, path, body }: Omit<CostlyRequest, 'name'>, token = TOKEN) {
-  const response = await fetch(url + path, { method, headers: bearer(token), body: body ?? null })
+async function ask(url: string, { method, path, body }: Omit<CostlyRequest, 'name'>) {
+  const response = await fetch(url + path, { method, headers: bearer(), body: body ?? null })
   return { status: response.status, text: await response.text() }
 }
 
+/** What is filled in must be taken, or something else is measured. */
+async function make(url: string, request: Parameters<typeof ask>[1]): Promise<string> {
+  const { status, text } = await ask(url, request)
+  if (status >= 300) throw new Error(`${request.method} ${request.path} was answered with ${status}: ${text}`)
+  return text
+}
+
 /** Data of every kind for the team, and a token for its neighbour. */
-async function fill(redis: RedisServer, url: string): Promise<Parameters<typeof costlyRequests>[0]> {
-  const engine = await openEngine(redis.url)
-  const compiler = createSettingsCompiler({
-    engine,
-    box: new SecretBox(createSecretKey(secret)),
-    epoch: null,
-  })
+async function fill({ compiler }: Stand, url: string): Promise<Parameters<typeof costlyRequests>[0]> {
   await compiler.putToken({
     team: 'neighbour',
     name: 'ci',
@@ -155,7 +109,7 @@ async function fill(redis: RedisServer, url: string): Promise<Parameters<typeof 
   }
   const jobs: number[] = []
   for (let i = 0; i < JOBS; i += 1_000) {
-    const { text } = await ask(url, {
+    const text = await make(url, {
       method: 'POST',
       path: '/api/jobs/batch',
       body: JSON.stringify({ jobs: Array.from({ length: 1_000 }, () => job) }),
@@ -164,24 +118,24 @@ async function fill(redis: RedisServer, url: string): Promise<Parameters<typeof 
       ...(JSON.parse(text) as { results: Array<{ job_id: number }> }).results.map(({ job_id: id }) => id),
     )
   }
-  const big = await ask(url, {
+  const big = await make(url, {
     method: 'POST',
     path: '/api/jobs',
     body: JSON.stringify({ ...job, payload: { text: 'é\n'.repeat(250_000) } }),
   })
-  const queues = JSON.parse((await ask(url, { method: 'GET', path: '/api/queues' })).text) as {
-    queues: Array<{ id: number; name: string }>
+  const queues = JSON.parse(await make(url, { method: 'GET', path: '/api/queues' })) as {
+    queues: Array<{ queue_id: number; name: string }>
   }
-  const queue = queues.queues.find(({ name }) => name === 'q')?.id ?? 0
+  const queue = queues.queues.find(({ name }) => name === 'q')?.queue_id ?? 0
   for (let i = 0; i < TOKENS; i += 1)
-    await ask(url, { method: 'POST', path: '/api/tokens', body: JSON.stringify({ name: `t${i}` }) })
+    await make(url, { method: 'POST', path: '/api/tokens', body: JSON.stringify({ name: `t${i}` }) })
   for (let i = 0; i < PAUSES; i += 1)
-    await ask(url, {
+    await make(url, {
       method: 'POST',
       path: `/api/queues/${queue}/pause`,
       body: JSON.stringify({ reason: 'x'.repeat(200) }),
     })
-  return { queue, cron, job: (JSON.parse(big.text) as { job_id: number }).job_id, jobs: jobs.slice(0, 1_000) }
+  return { queue, cron, job: (JSON.parse(big) as { job_id: number }).job_id, jobs: jobs.slice(0, 1_000) }
 }
 
 async function tellStretches(requests: readonly CostlyRequest[], url: string, probe: string): Promise<void> {
@@ -195,9 +149,8 @@ async function tellStretches(requests: readonly CostlyRequest[], url: string, pr
       ;({ status } = await ask(url, request))
       stretches.push(await longest())
     }
-    const sorted = stretches.toSorted((a, b) => a - b)
     const [first] = stretches
-    const median = sorted[Math.floor(ROUNDS / 2)] ?? 0
+    const { median } = spreadOf(stretches)
     process.stdout.write(
       `${median.toFixed(1).padStart(7)} ms, first ${(first ?? 0).toFixed(1)}: ${request.name} (${status})\n`,
     )
@@ -209,7 +162,7 @@ async function tellPushes(requests: readonly CostlyRequest[], url: string): Prom
   process.stdout.write(`nothing else: ${idle}\n`)
   for (const request of requests) {
     const load = new Worker(LOAD, {
-      workerData: { url, request, headers: bearer(TOKEN), connections: CONNECTIONS } satisfies LoadPlan,
+      workerData: { url, request, headers: bearer(), connections: CONNECTIONS } satisfies LoadPlan,
     })
     await sleep(SETTLE_MS)
     const times = await timePushes(url)
@@ -246,20 +199,6 @@ async function timePushes(url: string): Promise<string> {
   }
   await Promise.all(pushes)
   await pool.close()
-  const sorted = times.toSorted((a, b) => a - b)
-  const at = (part: number) => (sorted[Math.ceil(sorted.length * part) - 1] ?? 0).toFixed(1)
+  const at = (part: number) => percentile(times, part).toFixed(1)
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`
-}
-
-async function openEngine(url: string): Promise<Engine> {
-  const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => silent }
-  const connection = await connectRedis({ url, commandTimeoutMs: 10_000, name: 'bench', logger: silent })
-  const jobIds = await openInstallation(connection, 4)
-  const metrics = new Proxy({}, { get: () => nothing }) as Engine['metrics']
-  const runner = createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics })
-  return createEngine({ runner, jobIds, logger: silent, metrics })
-}
-
-function nothing(): void {
-  // Neither logs nor counts.
 }

@@ -3,10 +3,10 @@
  * `delayed`, `executors`, `processes` or `primaries`, with a smaller size behind it if wanted. Needs `make build`. Writes
  * bench/results/scale.json, a line for each figure, and the table of docs/performance.md.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { killAllPrograms, stopAllPrograms } from './harness/processes.ts'
+import { BenchError } from './harness/bench-error.ts'
+import { newFolder, runMain } from './harness/main-run.ts'
 import { requirePrograms } from './harness/requirements.ts'
 import { describeCommit, describeMachine } from './machine.ts'
 import { measureBusyQueues } from './scale/busy-queues.ts'
@@ -34,19 +34,15 @@ const SCENARIOS: Readonly<Record<string, { size: number; measure(run: ScaleRun):
 
 const say = (text: string): void => console.error(text)
 const [name = '', sizeText] = process.argv.slice(2)
-const scenario = SCENARIOS[name]
-if (scenario === undefined) {
-  say(`usage: node bench/scale.ts ${Object.keys(SCENARIOS).join('|')} [size]`)
-  process.exit(2)
-}
-requirePrograms(say)
-const folder = mkdtempSync(join(tmpdir(), 'punctual-scale-'))
-process.once('exit', killAllPrograms)
-const size = Number(sizeText ?? scenario.size)
-const measured: Measurement[] = []
-try {
+await runMain(async () => {
+  const scenario = SCENARIOS[name]
+  if (scenario === undefined)
+    throw new BenchError(`usage: node bench/scale.ts ${Object.keys(SCENARIOS).join('|')} [size]`)
+  requirePrograms(say)
+  const size = Number(sizeText ?? scenario.size)
+  const measured: Measurement[] = []
   await scenario.measure({
-    folder,
+    folder: newFolder(),
     size,
     say,
     record: (figure, unit, value, goal) => {
@@ -54,6 +50,14 @@ try {
       measured.push({ scenario: name, size, figure, unit, value: round(value), goal: goal ?? null })
     },
   })
+  write(measured)
+  const over = measured.filter(({ value, goal }) => goal !== null && value > goal)
+  for (const { figure, unit, value, goal } of over)
+    say(`over its bound: ${figure}, ${value} ${unit} of ${goal}`)
+  return over.length > 0 ? 1 : 0
+})
+
+function write(measured: readonly Measurement[]): void {
   const of = {
     commit: describeCommit(ROOT),
     finished_at: new Date().toISOString(),
@@ -65,14 +69,7 @@ try {
   )
   writeResults(RESULTS, results)
   writeFileSync(PAGE, withScaleTable(readFileSync(PAGE, 'utf8'), results))
-} finally {
-  await stopAllPrograms()
-  rmSync(folder, { recursive: true, force: true })
 }
-const over = measured.filter(({ value, goal }) => goal !== null && value > goal)
-for (const { figure, unit, value, goal } of over)
-  say(`over its bound: ${figure}, ${value} ${unit} of ${goal}`)
-process.exit(over.length > 0 ? 1 : 0)
 
 function round(value: number): number {
   return Number(value.toPrecision(4))

@@ -3,36 +3,23 @@
  * same queue, some a second or as many as one executor runs. At rest it also tells the CPU time that a page takes. `node bench/search.ts [chains] [requests]`, with a Redis, a target and one executor of its own. The chains
  * are written as the steps write them, without the steps; then they are sealed by the product.
  */
-import { createSecretKey, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { ANY_JOB, type JobFilter } from '../src/domain/jobs/job-filter.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../src/domain/jobs/queue-settings.ts'
-import type { JobStore, NewJob } from '../src/ports/jobs.ts'
-import { connectRedis } from '../src/redis/client/connection.ts'
-import { createEngine, type Engine, shardOfQueue } from '../src/redis/client/engine.ts'
-import { createStepRunner } from '../src/redis/client/step-runner.ts'
-import { SecretBox } from '../src/redis/sealing/secret-box.ts'
-import { createSettingsCompiler } from '../src/redis/control/settings-compiler.ts'
-import { createJobIntake } from '../src/redis/enqueue/job-intake.ts'
-import { lookAtHistory } from '../src/redis/history/history-reads.ts'
-import { sealHistory } from '../src/redis/history/sealer.ts'
-import { openInstallation } from '../src/redis/installation/installation.ts'
+import type { JobStore } from '../src/ports/jobs.ts'
+import { lookAtHistory } from '../src/redis/jobs/history/history-reads.ts'
+import { sealHistory } from '../src/redis/jobs/history/sealer.ts'
 import { createJobStore } from '../src/redis/jobs/job-store.ts'
-import { loadScripts } from '../src/redis/steps.ts'
-import { systemClock } from '../src/telemetry/system-clock.ts'
-import { startTarget } from './harness/nginx-target.ts'
-import { startProgram } from './harness/processes.ts'
-import { type RedisServer, startRedisServer } from './harness/redis-server.ts'
-import { requirePrograms } from './harness/requirements.ts'
+import { shardOfQueue } from '../src/redis/base/engine/engine.ts'
+import { newJob } from '../test/support/engine/engine.ts'
+import { runMain } from './harness/main-run.ts'
+import { type Stand, withStand } from './harness/stand.ts'
+import { tell } from './harness/telling.ts'
 import { sleep } from './harness/waiting.ts'
+import { percentile } from './report/statistics.ts'
 import { RARE_HOSTS, SPAN_MS, writeChains } from './load/finished-chains.ts'
 
-const MAIN = join(import.meta.dirname, '../src/main.ts')
 const TEAM = 'default'
 const QUEUE = 'bench'
-const SHARDS = 4
 /** Jobs that are open while as many run as can. */
 const OPEN_MAX = 500
 /** A moderate load, jobs a second. */
@@ -41,21 +28,11 @@ const PUSHED_EVERY_MS = 10
 const PAGE = 100
 
 const [chains = '1000000', requests = '200'] = process.argv.slice(2)
-requirePrograms((text) => console.error(text))
-const folder = mkdtempSync(join(tmpdir(), 'punctual-search-'))
-const key = randomBytes(32)
-try {
-  await measure(Number(chains))
-} finally {
-  rmSync(folder, { recursive: true, force: true })
-}
-process.exit()
+await runMain(() => withStand((stand) => measure(stand, Number(chains))))
 
-async function measure(count: number): Promise<void> {
-  const redis = await startRedisServer(folder)
-  const target = await startTarget(folder)
-  const engine = await openEngine(redis.url)
-  const compiler = createSettingsCompiler({ engine, box: new SecretBox(createSecretKey(key)), epoch: null })
+async function measure(stand: Stand, count: number): Promise<void> {
+  const { redis, engine, compiler } = stand
+  const target = await stand.startTarget()
   await compiler.applyQueue(TEAM, QUEUE, DEFAULT_QUEUE_SETTINGS)
   const startMs = Date.now() - SPAN_MS
   const emptyBytes = await redis.dataBytes()
@@ -76,18 +53,10 @@ async function measure(count: number): Promise<void> {
   await redis.client.config('SET', 'slowlog-log-slower-than', '10000')
   await redis.client.slowlog('RESET')
   await timeAll('at rest', { engine, redis, filters, tellsCpu: true })
-  const executor = startProgram({
-    ...{ name: 'executor', command: process.execPath, args: [MAIN, 'executor'], folder },
-    env: {
-      PUNCTUAL_REDIS_URL: redis.url,
-      PUNCTUAL_SECRETS_KEY: key.toString('base64'),
-      PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8',
-      PUNCTUAL_OPS_PORT: '0',
-    },
-  })
+  await stand.start('executor')
   for (const rate of [MODERATE_RATE, Number.POSITIVE_INFINITY]) {
     const when = rate === MODERATE_RATE ? `with ${rate} jobs/s` : 'with all jobs that run'
-    const load = pushOn(engine, redis, { localId, url: target.url, rate })
+    const load = pushOn(stand, { localId, url: target.url, rate })
     await timeAll(when, { engine, redis, filters, tellsCpu: false })
     load.stop()
     const { stop, sealedTo } = await lookAtHistory(engine, { keys, localId })
@@ -99,9 +68,6 @@ async function measure(count: number): Promise<void> {
   const micros = slow.flatMap(([, , us, [name]]) => (name === 'CONFIG' ? [] : [us]))
   tell('commands over 10 ms', micros.length)
   tell('the slowest of them, ms', Math.max(0, ...micros) / 1_000)
-  await executor.stop()
-  await target.stop()
-  await redis.stop()
 }
 
 type Filters = ReadonlyArray<readonly [name: string, filterOf: (request: number) => Partial<JobFilter>]>
@@ -128,8 +94,8 @@ function filtersFor(count: number, startMs: number): Filters {
 }
 
 interface Timing {
-  readonly engine: Engine
-  readonly redis: RedisServer
+  readonly engine: Stand['engine']
+  readonly redis: Stand['redis']
   readonly filters: Filters
   /** Only at rest: this process pushes the load. */
   readonly tellsCpu: boolean
@@ -152,8 +118,7 @@ async function timeAll(when: string, { engine, redis, filters, tellsCpu }: Timin
     const own = process.cpuUsage(ownBefore)
     const ownMs = (own.user + own.system) / 1_000 / times.length
     const redisMs = (((await redis.cpuSeconds()) - redisBefore) * 1_000) / times.length
-    const sorted = times.toSorted((a, b) => a - b)
-    const at = (part: number) => (sorted[Math.ceil(sorted.length * part) - 1] ?? 0).toFixed(1)
+    const at = (part: number) => percentile(times, part).toFixed(1)
     const means = `${found / times.length} jobs of ${searched / times.length} searched`
     const cpu = tellsCpu ? `, CPU ${redisMs.toFixed(1)} ms of Redis, ${ownMs.toFixed(1)} ms here` : ''
     tell(`${when}, ${name}`, `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, ${means}${cpu}`)
@@ -174,8 +139,8 @@ interface Load {
 }
 
 /** Pushes jobs to the queue until it is stopped. */
-function pushOn(engine: Engine, { client }: RedisServer, { localId, url, rate }: Load) {
-  const intake = createJobIntake(engine, { nowMs: () => performance.now() })
+function pushOn({ engine, intake, redis: { client } }: Stand, { localId, url, rate }: Load) {
+  const job = newJob({ team: TEAM, queue: QUEUE, request: { url, payload: '{"to":"ada"}' } })
   const { records } = shardOfQueue(engine, TEAM, QUEUE).queue(localId)
   const startedAt = performance.now()
   let [pushed, isStopped, endedAt] = [0, false, 0]
@@ -183,7 +148,7 @@ function pushOn(engine: Engine, { client }: RedisServer, { localId, url, rate }:
     while (!isStopped) {
       const due = ((performance.now() - startedAt) / 1_000) * rate - pushed
       const room = Math.floor(Math.min(OPEN_MAX - (await client.hlen(records)), due))
-      await Promise.allSettled(Array.from({ length: Math.max(0, room) }, () => intake.push(jobFor(url))))
+      await Promise.allSettled(Array.from({ length: Math.max(0, room) }, () => intake.push(job)))
       pushed += Math.max(0, room)
       await sleep(PUSHED_EVERY_MS)
     }
@@ -196,32 +161,4 @@ function pushOn(engine: Engine, { client }: RedisServer, { localId, url, rate }:
     },
     perSecond: () => (pushed / (endedAt - startedAt)) * 1_000,
   }
-}
-
-function jobFor(url: string): NewJob {
-  return {
-    ...{ team: TEAM, queue: QUEUE, start: { delaySeconds: 0 }, idempotency: null },
-    request: {
-      ...({ url, method: 'POST', headers: {}, payload: '{"to":"ada"}', callbackUrl: null } as const),
-      ...{ callbackEvents: null, tags: {}, timeoutSeconds: null, retryDelays: null },
-      ...{ retriesEnabled: null, successAssertions: null, cron: null },
-    },
-  }
-}
-
-async function openEngine(url: string): Promise<Engine> {
-  const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => silent }
-  const connection = await connectRedis({ url, commandTimeoutMs: 10_000, name: 'bench', logger: silent })
-  const jobIds = await openInstallation(connection, SHARDS)
-  const metrics = new Proxy({}, { get: () => nothing }) as Engine['metrics']
-  const runner = createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics })
-  return createEngine({ runner, jobIds, logger: silent, metrics })
-}
-
-function nothing(): void {
-  // Neither logs nor counts.
-}
-
-function tell(name: string, value: number | string): void {
-  process.stdout.write(`${name}: ${typeof value === 'number' ? Math.round(value * 100) / 100 : value}\n`)
 }

@@ -4,30 +4,24 @@
  * measures the memory of a minute of a queue; `node bench/statistics.ts read` reads a week of minutes;
  * `node bench/statistics.ts explain` asks why jobs wait behind a million others.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { bucketOf, countIn } from '../src/domain/statistics/histogram.ts'
 import { emptyTally, type Tally } from '../src/domain/statistics/tally.ts'
 import { endAttempt } from '../src/domain/jobs/retry-policy.ts'
 import type { ClaimedWork, WorkEnd } from '../src/ports/jobs.ts'
-import { connectRedis } from '../src/redis/client/connection.ts'
-import { createEngine, shardKeys, type Engine } from '../src/redis/client/engine.ts'
-import { createStepRunner } from '../src/redis/client/step-runner.ts'
-import { createJobIntake } from '../src/redis/enqueue/job-intake.ts'
-import { RedisJobSource } from '../src/redis/execute/job-source.ts'
-import { openInstallation } from '../src/redis/installation/installation.ts'
-import { ownerOfQueue, ownerOfTeam } from '../src/redis/layout/statistics-log.ts'
-import { foldPage } from '../src/redis/statistics/folder.ts'
-import { createStatisticsReader } from '../src/redis/statistics/statistics-reader.ts'
-import { changeTallies, readVersion, type OpenTally } from '../src/redis/statistics/tally-store.ts'
+import { type Engine, shardKeys } from '../src/redis/base/engine/engine.ts'
+import { RedisJobSource } from '../src/redis/jobs/execute/job-source.ts'
+import { ownerOfQueue, ownerOfTeam } from '../src/redis/base/layout/statistics/statistics-log.ts'
+import { foldPage } from '../src/redis/watch/statistics/folder.ts'
+import { createStatisticsReader } from '../src/redis/watch/statistics/statistics-reader.ts'
+import { changeTallies, readVersion, type OpenTally } from '../src/redis/watch/statistics/tally-store.ts'
 import { loadScripts } from '../src/redis/steps.ts'
-import { createWaitExplainer } from '../src/redis/waiting/wait-explainer.ts'
-import { systemClock } from '../src/telemetry/system-clock.ts'
+import { createWaitExplainer } from '../src/redis/watch/wait-explainer.ts'
 import { grantOf } from '../test/support/engine/claim-grant.ts'
 import { newJob } from '../test/support/engine/engine.ts'
-import { quietLogger, quietMetrics } from '../test/support/quiet.ts'
-import { startRedisServer, type RedisServer } from './harness/redis-server.ts'
+import { runMain } from './harness/main-run.ts'
+import { type Stand, withStand } from './harness/stand.ts'
+import { tell } from './harness/telling.ts'
+import { spreadOf } from './report/statistics.ts'
 
 const PUSHED_AT_ONCE = 512
 const BATCH = 64
@@ -36,16 +30,12 @@ const SETTLED_AT_ONCE = 250
 const READS = 50
 
 const [what = 'cost', jobs = '20000', pairs = '6', queues = '8'] = process.argv.slice(2)
-const folder = mkdtempSync(join(tmpdir(), 'punctual-statistics-'))
-try {
+await runMain(async () => {
   if (what === 'bytes') await measureBytes()
   else if (what === 'read') await measureRead()
   else if (what === 'explain') await measureExplain(Number(jobs))
   else await measureCost(Number(jobs), Number(pairs))
-} finally {
-  rmSync(folder, { recursive: true, force: true })
-}
-process.exit()
+})
 
 /** Redis has all work of a job here, and this process all but the call: a call makes the share smaller. */
 async function measureCost(count: number, rounds: number): Promise<void> {
@@ -53,10 +43,11 @@ async function measureCost(count: number, rounds: number): Promise<void> {
   const [redisCpu, cpu, commands, finishUs] = [byKind(), byKind(), byKind(), byKind()]
   for (let round = 0; round <= rounds; round += 1) {
     for (const kind of round % 2 === 1 ? (['without', 'with'] as const) : (['with', 'without'] as const)) {
-      await withEngine({ hasStatistics: kind === 'with' }, async (engine, redis) => {
+      await withEngine({ hasStatistics: kind === 'with' }, async (stand) => {
+        const { redis } = stand
         const before = { redis: await redis.cpuSeconds(), commands: await redis.commandsProcessed() }
         const own = process.cpuUsage()
-        const inFinish = await live(engine, count, { redis, hasStatistics: kind === 'with' })
+        const inFinish = await live(stand, count, kind === 'with')
         const used = process.cpuUsage(own)
         // The first round warms up.
         if (round === 0) return
@@ -79,12 +70,9 @@ async function measureCost(count: number, rounds: number): Promise<void> {
 }
 
 /** Pushes, claims and ends jobs. @returns µs of Redis in `finish`, a job */
-async function live(
-  engine: Engine,
-  count: number,
-  { redis, hasStatistics }: { redis: RedisServer; hasStatistics: boolean },
-): Promise<number> {
-  await push(engine, count)
+async function live(stand: Stand, count: number, hasStatistics: boolean): Promise<number> {
+  const { engine, redis } = stand
+  await push(stand, count)
   const source = new RedisJobSource(engine, 0, 'bench')
   await source.beat(true)
   let [ended, inFinish, batches] = [0, 0, 0]
@@ -109,7 +97,7 @@ async function fold(engine: Engine): Promise<void> {
   while ((await foldPage(engine, shardKeys(engine, 0))) === 'more');
 }
 
-async function scriptUs({ client }: RedisServer): Promise<number> {
+async function scriptUs({ client }: Stand['redis']): Promise<number> {
   const info = await client.info('commandstats')
   return Number(/cmdstat_evalsha:calls=\d+,usec=(\d+)/.exec(info)?.[1] ?? 0)
 }
@@ -119,13 +107,14 @@ function endOf(engine: Engine, work: ClaimedWork): WorkEnd {
   const end = endAttempt(work, {
     completedAtMs: engine.runner.redisNowMs(0),
     durationMs: 5 + (work.jobId % 200),
-    ...{ responseStatus: 200, failureReason: null, errorMessage: null },
+    responseStatus: 200,
+    failureReason: null,
+    errorMessage: null,
   })
   return { type: 'ended', work, end, callback: null, call: null }
 }
 
-async function push(engine: Engine, count: number): Promise<void> {
-  const intake = createJobIntake(engine, { nowMs: () => performance.now() })
+async function push({ intake }: Stand, count: number): Promise<void> {
   for (let i = 0; i < count; i += PUSHED_AT_ONCE) {
     const page = Array.from({ length: Math.min(PUSHED_AT_ONCE, count - i) }, (_, at) =>
       intake.push(
@@ -145,7 +134,7 @@ async function measureBytes(): Promise<void> {
       [20, WEEK_MINUTES / 5, 5],
       [5, WEEK_MINUTES, 1],
     ] as const) {
-      await withEngine({}, async (engine, redis) => {
+      await withEngine({}, async ({ engine, redis }) => {
         const before = await redis.dataBytes()
         await settle(engine, { owners, minutes, apart, rate })
         const bytes = ((await redis.dataBytes()) - before) / (owners * minutes)
@@ -189,7 +178,7 @@ function someTally(rate: number, seed: number): Tally {
 }
 
 async function measureRead(): Promise<void> {
-  await withEngine({}, async (engine, redis) => {
+  await withEngine({}, async ({ engine, redis }) => {
     await settle(engine, { owners: 1, minutes: WEEK_MINUTES, rate: 10_000 })
     const reader = createStatisticsReader(engine)
     for (const [name, sinceMs] of [
@@ -213,8 +202,9 @@ async function measureRead(): Promise<void> {
 }
 
 async function measureExplain(count: number): Promise<void> {
-  await withEngine({}, async (engine, redis) => {
-    await push(engine, count)
+  await withEngine({}, async (stand) => {
+    const { engine, redis } = stand
+    await push(stand, count)
     const listed = await redis.client.lrange(shardKeys(engine, 0).queue('1').ready, 0, -1)
     const explainer = createWaitExplainer(engine, {
       windows: { ofTeam: () => [] },
@@ -234,34 +224,17 @@ async function measureExplain(count: number): Promise<void> {
   })
 }
 
+/** One shard. */
 async function withEngine(
   { hasStatistics = true }: { hasStatistics?: boolean },
-  run: (engine: Engine, redis: RedisServer) => Promise<void>,
+  run: (stand: Stand) => Promise<void>,
 ): Promise<void> {
-  const redis = await startRedisServer(folder)
-  const metrics = quietMetrics
-  const connection = await connectRedis({
-    ...{ url: redis.url, commandTimeoutMs: 30_000, name: 'bench', logger: quietLogger },
-  })
-  const jobIds = await openInstallation(connection, 1)
   const scripts = loadScripts((source) =>
     hasStatistics ? source : source.replaceAll(/^ *EndLog\.(?:add_end|push)\(.*\)$/gm, ''),
   )
-  const runner = createStepRunner({ connection, scripts, clock: systemClock, metrics })
-  try {
-    await run(createEngine({ runner, jobIds, logger: quietLogger, metrics }), redis)
-  } finally {
-    connection.disconnect()
-    await redis.stop()
-  }
+  await withStand(run, { shards: 1, scripts })
 }
 
 function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length / 2
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2
-}
-
-function tell(name: string, value: number | string): void {
-  process.stdout.write(`${name}: ${typeof value === 'number' ? Math.round(value * 100) / 100 : value}\n`)
+  return spreadOf(values).median
 }

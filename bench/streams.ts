@@ -2,55 +2,26 @@
  * What open pages cost: `node bench/streams.ts 200` measures the CPU time of an API process over a minute while jobs run,
  * without streams of events and with so many of one team.
  */
-import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { freePort } from './harness/ports.ts'
-import { type Program, startProgram, stopAllPrograms, untilReady } from './harness/processes.ts'
-import { startRedisServer } from './harness/redis-server.ts'
+import { runMain } from './harness/main-run.ts'
+import type { Program } from './harness/processes.ts'
+import { bearer, type Stand, withStand } from './harness/stand.ts'
 import { sleep } from './harness/waiting.ts'
 
 const JOBS_PER_SECOND = 50
 const QUEUES = 10
 const SECONDS = 60
-const TOKEN = 'token-of-the-benchmark'
-const AUTHORIZATION = { authorization: `Bearer ${TOKEN}` }
 const [count = '200'] = process.argv.slice(2)
 
-const folder = mkdtempSync(join(tmpdir(), 'punctual-bench-'))
 const target = createServer((request, response) => request.resume().once('end', () => response.end()))
-try {
-  await main()
-} finally {
-  await stopAllPrograms()
-  target.close()
-  rmSync(folder, { recursive: true, force: true })
-}
-process.exit()
+await runMain(() => withStand(main))
 
-async function main(): Promise<void> {
+async function main(stand: Stand): Promise<void> {
   await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve))
-  const redis = await startRedisServer(folder)
-  const port = await freePort()
-  const env = {
-    PUNCTUAL_REDIS_URL: redis.url,
-    PUNCTUAL_SECRETS_KEY: randomBytes(32).toString('base64'),
-    PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8',
-    PUNCTUAL_OPS_PORT: '0',
-  }
-  const api = start('api', { ...env, PUNCTUAL_PORT: String(port), PUNCTUAL_TOKEN: TOKEN })
-  const url = `http://127.0.0.1:${port}`
-  const answers = () => fetch(`${url}/api/queues`, { headers: AUTHORIZATION })
-  await untilReady(api, () =>
-    answers().then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  )
-  start('executor', env)
+  const { redis } = stand
+  const { program: api, url } = await stand.startApi()
+  await stand.start('executor')
   const pusher = setInterval(() => void push(url), 1_000 / JOBS_PER_SECOND)
   await sleep(5_000)
   const before = await shareOf(api)
@@ -70,23 +41,17 @@ async function main(): Promise<void> {
   )
 }
 
-function start(role: string, env: Readonly<Record<string, string>>): Program {
-  const args = [join(import.meta.dirname, '../src/main.ts'), role]
-  return startProgram({ name: role, command: process.execPath, args, folder, env })
-}
-
 async function push(url: string): Promise<void> {
   const { port } = target.address() as AddressInfo
   const queue = `streams-${Math.floor(Math.random() * QUEUES)}`
   const body = JSON.stringify({ queue, url: `http://127.0.0.1:${port}/` })
-  const headers = { ...AUTHORIZATION, 'content-type': 'application/json' }
-  await (await fetch(`${url}/api/jobs`, { method: 'POST', headers, body })).arrayBuffer()
+  await (await fetch(`${url}/api/jobs`, { method: 'POST', headers: bearer(), body })).arrayBuffer()
 }
 
 /** A connection of its own, as each tab has one. */
 function openStream(url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    get(`${url}/api/events`, { headers: AUTHORIZATION, agent: false }, resolve).once('error', reject)
+    get(`${url}/api/events`, { headers: bearer(), agent: false }, resolve).once('error', reject)
   })
 }
 

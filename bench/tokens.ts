@@ -4,15 +4,14 @@
  */
 import { loopsOf } from '../test/support/loops.ts'
 import { quietLogger, quietMetrics } from '../test/support/quiet.ts'
-import { createSecretKey, hash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { Authenticator } from '../src/api/authenticator.ts'
 import { NO_TERMS, type TokenTerms } from '../src/domain/access/token-terms.ts'
-import type { RedisConnection } from '../src/redis/client/connection.ts'
-import { CompiledSettings } from '../src/redis/control/compiled-settings.ts'
-import { SecretBox } from '../src/redis/sealing/secret-box.ts'
-import { encodeToken, tokenField } from '../src/redis/control/stored-settings.ts'
-import { LastUses } from '../src/redis/access/last-uses.ts'
-import { LeasedRates } from '../src/redis/access/leased-rates.ts'
+import type { RedisConnection } from '../src/redis/base/client/connection.ts'
+import { CompiledSettings } from '../src/redis/control/compiled/compiled-settings.ts'
+import { encodeToken, tokenField } from '../src/redis/control/compiled/stored-settings.ts'
+import { LastUses } from '../src/redis/control/access/last-uses.ts'
+import { LeasedRates } from '../src/redis/control/access/leased-rates.ts'
 import { systemClock } from '../src/telemetry/system-clock.ts'
 
 const [tokens = '10000', rounds = '300000'] = process.argv.slice(2)
@@ -23,15 +22,13 @@ const KINDS: ReadonlyArray<readonly [string, TokenTerms]> = [
   ['with a rate limit as well', { scopes: ['push'], queues: ['q'], expiresAtMs: 1e15, rateLimit: LIMIT }],
 ]
 
-const note = (): void => undefined
-const logger = { debug: note, info: note, warn: note, error: note, child: () => logger }
 const texts = Array.from({ length: Number(tokens) }, () => randomBytes(32).toString('base64url'))
 
 for (const [kind, terms] of KINDS) {
   const authenticator = await openAuthenticator(terms)
   const requests = texts.map((text) => ({
     request: { headers: { authorization: `Bearer ${text}` }, socket: {} },
-    response: { setHeader: note },
+    response: { setHeader: () => undefined },
   }))
   const turn = (count: number): number => {
     // Of the processor: other work on the machine does not count.
@@ -60,12 +57,11 @@ async function openAuthenticator(terms: TokenTerms): Promise<Authenticator> {
     hget: () => Promise.resolve('1'),
     hgetall: (key: string) => Promise.resolve(key.endsWith('tokens') ? stored : {}),
   } as unknown as RedisConnection
-  const box = new SecretBox(createSecretKey(randomBytes(32)))
   const compiled = new CompiledSettings({
     connection,
-    box,
+    box: null,
     clock: systemClock,
-    logger,
+    logger: quietLogger,
     metrics: quietMetrics,
     loops: loopsOf({ clock: systemClock, logger: quietLogger }),
   })
@@ -76,7 +72,7 @@ async function openAuthenticator(terms: TokenTerms): Promise<Authenticator> {
     rejector: {} as never,
     addressOf: () => null,
     clock: systemClock,
-    tokenUses: new LastUses({ runner: {} as never, clock: systemClock, logger }),
+    tokenUses: new LastUses({ runner: {} as never, clock: systemClock, logger: quietLogger }),
     tokenRates: new LeasedRates({
       // One slice that lasts: what is measured is a request that needs no lease.
       clock: { monotonicMs: () => 0 },

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Runs the scenarios of test/e2e on a kind cluster made for them: builds the image, loads it with all that the chart
-# names, installs the chart, and deletes the cluster at the end, after a failure and a signal too. The last line is
-# `N passed, N failed`.
+# Runs the scenarios of test/e2e on kind clusters made for them: builds the images beside the clusters, loads them, and
+# deletes the clusters at the end, after a failure and a signal too. The last line is `N passed, N failed`.
 #
-#   KEEP=1            leaves the cluster and says how to reach it
+#   KEEP=1            leaves the clusters and says how to reach them
 #   KIND_NODE_IMAGE   the node image, and by that the version of Kubernetes; else kind's own choice
 #   BASE_IMAGE        what the image is built on
 set -euo pipefail
+# A step in the background is a group of processes, which can be ended as a whole.
+set -m
 cd "$(dirname "$0")/.."
 
 # Makes docker, kind, kubectl, helm and base images where no registry of images can be reached; used when it is there.
@@ -17,7 +18,10 @@ IMAGE=punctual:e2e
 BEFORE="$(<test/e2e/support/release-before)"
 IMAGE_BEFORE=punctual:e2e-before # as in test/e2e/support/release-before.ts
 VALUES=test/e2e/support/values.yaml
-NODE_PORT=30080 # as in test/e2e/support/setup.ts
+# As in test/e2e/support/setup.ts. Scenarios that change definitions, and those that take nodes
+# away, have a cluster each.
+CLUSTERS=(shared releases alone)
+NODE_PORTS=(30080 30081 30082) # as in test/e2e/support/open-release.ts
 READY_SECONDS=180
 LOG_LINES=2000
 
@@ -73,11 +77,19 @@ make_node_image() { # name
   rm -rf "$context"
 }
 
-# The image of the release before, from the history of git.
+make_image() {
+  make --no-print-directory image IMAGE="$IMAGE" BASE_IMAGE="$BASE_IMAGE"
+}
+
+# The image of the release before, from the history of git. Made once for a commit.
 make_image_before() {
-  local source
-  source="$(scripts/version-before.sh)"
-  make --no-print-directory --directory "$source" image IMAGE="$IMAGE_BEFORE" BASE_IMAGE="$BASE_IMAGE" >&2
+  local source made
+  made="punctual:$(git rev-parse --short=12 "$BEFORE^{commit}")"
+  if ! docker image inspect "$made" >/dev/null 2>&1; then
+    source="$(scripts/version-before.sh)"
+    make --no-print-directory --directory "$source" image IMAGE="$made" BASE_IMAGE="$BASE_IMAGE"
+  fi
+  docker tag "$made" "$IMAGE_BEFORE"
 }
 
 # What the chart's pods run beside our image.
@@ -86,95 +98,172 @@ other_images() {
     sed -n 's/^ *image: *"\{0,1\}\([^" ]*\)"\{0,1\} *$/\1/p' | sort -u | grep -vxF "$IMAGE" || true
 }
 
-free_port() {
-  node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })'
+free_ports() { # count
+  node -e '
+    const servers = Array.from({ length: Number(process.argv[1]) }, () => require("node:net").createServer())
+    const port = (server) => new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server.address().port)))
+    Promise.all(servers.map(port)).then((ports) => {
+      console.log(ports.join(" "))
+      for (const server of servers) server.close()
+    })' "$1"
 }
 
-create_cluster() {
-  mkdir -p "$folder"
-  kind create cluster --name "$cluster" --kubeconfig "$kubeconfig" --wait "${READY_SECONDS}s" \
-    ${KIND_NODE_IMAGE:+--image "$KIND_NODE_IMAGE"} --config - >&2 <<YAML
+kubeconfig() { echo "$folder/$1.kubeconfig"; } # cluster
+
+create_cluster() { # cluster, ports
+  local cluster="$1" mappings=() ports index worker='- role: worker'
+  shift
+  ports=("$@")
+  for index in "${!NODE_PORTS[@]}"; do
+    mappings+=("{containerPort: ${NODE_PORTS[index]}, hostPort: ${ports[index]}, listenAddress: 127.0.0.1}")
+  done
+  # Pods run on a worker where the network is looked at: what a pod and its own node say to each other no network policy
+  # filters, and the API server is on the first node.
+  [[ "$cluster" != releases ]] || worker=
+  kind create cluster --name "$run-$cluster" --kubeconfig "$(kubeconfig "$cluster")" --wait "${READY_SECONDS}s" \
+    ${KIND_NODE_IMAGE:+--image "$KIND_NODE_IMAGE"} --config - <<YAML
 kind: Cluster
 apiVersion: kind.x-k8s.io/v1alpha4
 nodes:
   - role: control-plane
-    extraPortMappings:
-      - {containerPort: $NODE_PORT, hostPort: $port, listenAddress: 127.0.0.1}
-  # Pods run here: what a pod and its own node say to each other no network policy filters, and the API server is there.
-  - role: worker
+    extraPortMappings: [$(IFS=, && echo "${mappings[*]}")]
+  $worker
 YAML
   # Names are resolved some seconds after the node is ready.
-  kubectl --kubeconfig "$kubeconfig" --namespace kube-system rollout status deployment/coredns --timeout "${READY_SECONDS}s" >&2
+  kubectl --kubeconfig "$(kubeconfig "$cluster")" --namespace kube-system \
+    rollout status deployment/coredns --timeout "${READY_SECONDS}s"
+}
+
+load_images() { # cluster, archives
+  local cluster="$1" archive nodes
+  shift
+  nodes="$(kind get nodes --name "$run-$cluster")"
+  # Beside the API server pods run only where there is no other node, or where one is drained.
+  [[ "$cluster" != shared ]] || nodes="$(grep worker <<<"$nodes")"
+  for archive in "$@"; do kind load image-archive "$archive" --name "$run-$cluster" --nodes "${nodes//$'\n'/,}"; done
+}
+
+# Steps that run beside each other: what one writes is shown if it fails.
+steps=()
+pids=()
+begin() { # step, command
+  local step="$1"
+  shift
+  (
+    "$@" >"$folder/$step.log" 2>&1
+    say "  $step: done at $SECONDS s"
+  ) &
+  steps+=("$step")
+  pids+=($!)
+}
+
+finish_steps() {
+  local index step failed=()
+  for index in "${!steps[@]}"; do
+    step="${steps[index]}"
+    wait "${pids[index]}" && rm "$folder/$step.log" && continue
+    cat "$folder/$step.log" >&2
+    failed+=("$step")
+  done
+  steps=()
+  pids=()
+  ((${#failed[@]} == 0)) || fail "$(IFS=, && echo "${failed[*]}") failed"
 }
 
 # What a person would look at first; bounded, as a pod that fails in a circle writes without end.
-save_logs() {
-  local kubectl=(timeout 30 kubectl --kubeconfig "$kubeconfig") namespace pod
+save_logs() { # cluster
+  local kubectl=(timeout 30 kubectl --kubeconfig "$(kubeconfig "$1")") to="$folder/$1" namespace pod
+  mkdir -p "$to"
   {
-    "${kubectl[@]}" get nodes,pods --all-namespaces --output wide >"$folder/pods.txt"
-    "${kubectl[@]}" get events --all-namespaces --sort-by .lastTimestamp | tail -n "$LOG_LINES" >"$folder/events.txt"
-    "${kubectl[@]}" get punctual --all-namespaces --output yaml | head -n "$LOG_LINES" >"$folder/resources.yaml"
+    "${kubectl[@]}" get nodes,pods --all-namespaces --output wide >"$to/pods.txt"
+    "${kubectl[@]}" get events --all-namespaces --sort-by .lastTimestamp | tail -n "$LOG_LINES" >"$to/events.txt"
+    "${kubectl[@]}" get punctual --all-namespaces --output yaml | head -n "$LOG_LINES" >"$to/resources.yaml"
     "${kubectl[@]}" get pods --all-namespaces --no-headers --output custom-columns=:metadata.namespace,:metadata.name |
       while read -r namespace pod; do
         [[ "$namespace" != kube-system && "$namespace" != local-path-storage ]] || continue
         for previous in false true; do
           "${kubectl[@]}" --namespace "$namespace" logs "$pod" --all-containers --prefix --timestamps \
-            --tail "$LOG_LINES" --previous="$previous" >>"$folder/$namespace.$pod.log"
+            --tail "$LOG_LINES" --previous="$previous" >>"$to/$namespace.$pod.log"
         done
       done
   } 2>/dev/null || true
-  say "Logs of all pods, events and resources are in $folder"
+  say "Logs of all pods, events and resources are in $to"
+}
+
+keep_clusters() {
+  say "The clusters stay. Look around, run scenarios again, delete them:"
+  say "  export KUBECONFIG=$PWD/$(kubeconfig shared)${DOCKER_HOST:+ DOCKER_HOST=$DOCKER_HOST} # or another one of $folder"
+  say "  export PATH=$PWD/node_modules/.bin:$(dirname "$(command -v kind)"):\$PATH"
+  say "  E2E_CLUSTERS='$E2E_CLUSTERS' vitest run --project e2e"
+  say "  for cluster in ${CLUSTERS[*]}; do kind delete cluster --name $run-\$cluster; done"
+}
+
+delete_clusters() {
+  local cluster
+  for cluster in "${CLUSTERS[@]}"; do
+    kind delete cluster --name "$run-$cluster" --kubeconfig "$(kubeconfig "$cluster")" >/dev/null 2>&1 &
+  done
+  wait
+  rm -f "$folder"/*.kubeconfig "$folder"/*.tar
+  rmdir "$folder" 2>/dev/null || true
 }
 
 finish() {
-  local status=$?
+  local status=$? cluster pid
   trap - EXIT
   trap '' INT TERM HUP
-  [[ -z "$scenarios" ]] || { kill "$scenarios" 2>/dev/null && wait "$scenarios"; } || true
-  if [[ -e "$kubeconfig" ]] && ((status != 0)); then save_logs; fi
-  if [[ "${KEEP:-}" == 1 && -e "$kubeconfig" ]]; then
-    say "The cluster $cluster stays. Look around, run scenarios again, delete it:"
-    say "  export KUBECONFIG=$PWD/$kubeconfig${DOCKER_HOST:+ DOCKER_HOST=$DOCKER_HOST}"
-    say "  export PATH=$PWD/node_modules/.bin:$(dirname "$(command -v kind)"):\$PATH"
-    say "  E2E_KUBECONFIG=\$KUBECONFIG E2E_API_URL=http://127.0.0.1:$port vitest run --project e2e"
-    say "  kind delete cluster --name $cluster"
-  elif [[ -n "$created" ]]; then
-    kind delete cluster --name "$cluster" --kubeconfig "$kubeconfig" >&2 || true
-    rm -f "$kubeconfig"
-    rmdir "$folder" 2>/dev/null || true
+  for pid in $(jobs -p); do kill -- "-$pid" 2>/dev/null || true; done
+  wait
+  if [[ -n "${E2E_CLUSTERS:-}" ]] && ((status != 0)); then
+    for cluster in "${CLUSTERS[@]}"; do save_logs "$cluster"; done
   fi
+  if [[ "${KEEP:-}" == 1 && -n "${E2E_CLUSTERS:-}" ]]; then keep_clusters; else delete_clusters; fi
   exit "$status"
 }
 
-cluster="punctual-e2e-$(od -An -N3 -tx1 /dev/urandom | tr -d ' ')"
-folder=".punctual/e2e/$cluster"
-kubeconfig="$folder/kubeconfig"
-created=
-scenarios=
+run="punctual-e2e-$(od -An -N3 -tx1 /dev/urandom | tr -d ' ')"
+folder=".punctual/e2e/$run"
+
+ensure_tools
+mkdir -p "$folder"
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-ensure_tools
+say "Making ${#CLUSTERS[@]} clusters and the images beside each other …"
+read -ra ports <<<"$(free_ports $((${#CLUSTERS[@]} * ${#NODE_PORTS[@]})))"
+described=()
+for cluster in "${CLUSTERS[@]}"; do
+  own=("${ports[@]:0:${#NODE_PORTS[@]}}")
+  ports=("${ports[@]:${#NODE_PORTS[@]}}")
+  urls="$(printf ',"http://127.0.0.1:%s"' "${own[@]}")"
+  described+=("\"$cluster\":{\"kubeconfig\":\"$PWD/$(kubeconfig "$cluster")\",\"urls\":[${urls:1}]}")
+  begin "cluster $cluster" create_cluster "$cluster" "${own[@]}"
+done
 ensure_image "$BASE_IMAGE"
-say "Building $IMAGE on $BASE_IMAGE …"
-make --no-print-directory image IMAGE="$IMAGE" BASE_IMAGE="$BASE_IMAGE" >&2
-say "Building $IMAGE_BEFORE from $BEFORE …"
-make_image_before
-images=("$IMAGE" "$IMAGE_BEFORE")
+begin "image $IMAGE" make_image
+begin "image of $BEFORE" make_image_before
+images=("$IMAGE")
 for image in $(other_images); do
   ensure_image "$image"
   images+=("$image")
 done
+finish_steps
 
-port="$(free_port)"
-created=1
-create_cluster
-kind load docker-image "${images[@]}" --name "$cluster" >&2
+say "Loading the images …"
+docker save --output "$folder/images.tar" "${images[@]}"
+docker save --output "$folder/before.tar" "$IMAGE_BEFORE"
+for cluster in "${CLUSTERS[@]}"; do
+  archives=("$folder/images.tar")
+  [[ "$cluster" != releases ]] || archives+=("$folder/before.tar")
+  begin "load $cluster" load_images "$cluster" "${archives[@]}"
+done
+finish_steps
+rm "$folder"/*.tar
 
 # Not in the foreground: a signal to this script alone shall not wait for the scenarios.
-E2E_KUBECONFIG="$PWD/$kubeconfig" E2E_API_URL="http://127.0.0.1:$port" node scripts/test.ts e2e &
-scenarios=$!
-wait "$scenarios" && status=0 || status=$?
-scenarios=
+export E2E_CLUSTERS="{$(IFS=, && echo "${described[*]}")}"
+say "Scenarios begin after $SECONDS s"
+node scripts/test.ts e2e </dev/null &
+wait $! && status=0 || status=$?
 exit "$status"

@@ -2,10 +2,11 @@
  * Writes what is generated from a source that stands in the repository; `--check` writes nothing and fails when
  * something is stale. The same sources give the same bytes on every machine.
  *
- * openapi.yaml → src/contract/generated/wire.ts (types of the bodies), openapi-document.ts (the document);
- *   clients/typescript/src/generated/ (types of the bodies, the operations)
+ * openapi.yaml → src/contract/generated/openapi-document.ts (the document); clients/typescript/src/generated/wire.ts
+ *   (types of the bodies, also for the API, since the client is published without src/), operations.ts
  * crds/*.yaml → src/resources/generated/kinds.ts (types of spec and status), charts/punctual/files/crds/ (copies, with
  *   defaults and bounds in the descriptions: Helm reads nothing outside a chart)
+ * test/faults/results.json and the tables beside it → docs/reliability.md
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -15,9 +16,10 @@ import { explainedDefinition } from './explained-schema.ts'
 import { operationsModule, type PathsDocument } from './client-operations.ts'
 import { crdDefinitions } from './crd-definitions.ts'
 import type { CrdDocument, JsonValue } from './crd-definitions.ts'
+import { reliabilityPage } from '../test/faults/page/reliability-page.ts'
+import { readResults } from '../test/faults/results.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const FOLDER = 'src/contract/generated'
 const CLIENT_FOLDER = 'clients/typescript/src/generated'
 const BANNER = '// Generated from openapi.yaml by `npm run generate`: change that file, not this one.\n'
 const KINDS_BANNER = '// Generated from crds/ by `npm run generate`: change those files, not this one.\n'
@@ -28,13 +30,12 @@ interface OpenApiDocument extends PathsDocument {
 
 async function generateAll(): Promise<ReadonlyMap<string, string>> {
   const document = parse(await readFile(join(ROOT, 'openapi.yaml'), 'utf8')) as OpenApiDocument
-  const wire = await wireTypes(document)
   return new Map([
-    [`${FOLDER}/wire.ts`, wire],
-    [`${CLIENT_FOLDER}/wire.ts`, wire],
+    [`${CLIENT_FOLDER}/wire.ts`, await wireTypes(document)],
     [`${CLIENT_FOLDER}/operations.ts`, operationsModule(document, BANNER)],
-    [`${FOLDER}/openapi-document.ts`, documentText(document)],
+    ['src/contract/generated/openapi-document.ts', documentText(document)],
     ['src/resources/generated/kinds.ts', await kindTypes()],
+    ['docs/reliability.md', reliabilityPage(readResults())],
     ...(await chartCopies()),
   ])
 }

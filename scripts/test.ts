@@ -1,50 +1,34 @@
 /**
- * Runs every suite but e2e, or those named as arguments, and adds the results up. Its last line is always
- * `N passed, N failed`. A suite without tests, a file that does not load and an error outside a test count as failures;
- * so does a skipped test in CI.
+ * Runs every suite but e2e, or those named as arguments, a computing and a waiting one at a time, and adds the results
+ * up. The suites that need no tools begin at once; the tools are brought beside them. The last line is always
+ * `N passed, N failed`. A suite without tests, a file that does not load, an error outside a test and a suite that took
+ * more than twice its budget count as failures; so does a skipped test in CI.
  */
-import { spawnSync } from 'node:child_process'
+import { fork } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { startVitest } from 'vitest/node'
-import { summarise } from './suite-summary.ts'
-import type { SuiteSummary } from './suite-summary.ts'
-
-interface Suite {
-  readonly name: string
-  /** On two cores; over it the summary says so. */
-  readonly budgetSeconds: number
-  /** Says why the suite cannot run on this machine; null when it can. */
-  readonly obstacle?: () => string | null
-  /** Runs only when it is named: it needs more than this machine's own programs. */
-  readonly onlyByName?: true
-}
+import type { SuiteSummary } from './suites/summary.ts'
+import { BUDGETS_MAX, SUITES, type Suite } from './suites/suites.ts'
+import { bringTools, type BroughtTools } from './suites/tools.ts'
 
 interface SuiteResult extends SuiteSummary {
   readonly suite: Suite
   readonly seconds: number
 }
 
-const FIND_CONTROL_PLANE = fileURLToPath(new URL('control-plane.sh', import.meta.url))
-const FIND_CHROMIUM = fileURLToPath(new URL('chromium.sh', import.meta.url))
-
-const SUITES: readonly Suite[] = [
-  { name: 'unit', budgetSeconds: 10 },
-  { name: 'model', budgetSeconds: 120, obstacle: withoutRedis },
-  { name: 'simulation', budgetSeconds: 120 },
-  { name: 'integration', budgetSeconds: 240, obstacle: withoutRedis },
-  { name: 'dashboard', budgetSeconds: 180, obstacle: () => withoutRedis() ?? withoutChromium() },
-  { name: 'cluster', budgetSeconds: 180, obstacle: withoutControlPlane },
-  { name: 'e2e', budgetSeconds: 900, onlyByName: true },
-]
-
+const SUITE_PROCESS = fileURLToPath(new URL('suites/suite-process.ts', import.meta.url))
 const inCi = !['', 'false', undefined].includes(process.env.CI)
 
-const results: SuiteResult[] = []
-for (const suite of suitesNamed(process.argv.slice(2))) results.push(await runSuite(suite))
+const suites = suitesNamed(process.argv.slice(2))
+const tools = bringTools(new Set(suites.flatMap(({ needs, uses }) => [...needs, ...uses])), (line) =>
+  say('tools', line),
+)
+const lanes = [...Map.groupBy(suites, ({ lane }) => lane).values()]
+const results = (await Promise.all(lanes.map((lane) => runOneByOne(lane, tools)))).flat()
 process.exit(report(results))
 
 function suitesNamed(names: readonly string[]): readonly Suite[] {
-  if (names.length === 0) return SUITES.filter((suite) => suite.onlyByName !== true)
+  if (names.length === 0) return SUITES.filter((suite) => !suite.isOnlyByName)
   return names.map((name) => {
     const suite = SUITES.find((one) => one.name === name)
     if (suite === undefined) throw new Error(`There is no suite ${name}.`)
@@ -52,36 +36,42 @@ function suitesNamed(names: readonly string[]): readonly Suite[] {
   })
 }
 
-async function runSuite(suite: Suite): Promise<SuiteResult> {
-  const obstacle = suite.obstacle?.() ?? null
+async function runOneByOne(lane: readonly Suite[], brought: BroughtTools): Promise<SuiteResult[]> {
+  const done: SuiteResult[] = []
+  for (const suite of lane) done.push(await runSuite(suite, brought))
+  return done
+}
+
+async function runSuite(suite: Suite, brought: BroughtTools): Promise<SuiteResult> {
+  for (const tool of suite.uses) await brought.get(tool)
+  let obstacle: string | null = null
+  for (const tool of suite.needs) obstacle ??= (await brought.get(tool)) ?? null
   if (obstacle !== null) {
     return { suite, seconds: 0, passed: 0, failures: [], skipped: [`every test: ${obstacle}`] }
   }
-  console.log(`\n# ${suite.name}`)
+  say(suite.name, 'begins')
   const startedAt = performance.now()
-  const vitest = await startVitest('test', [], { watch: false, project: suite.name, passWithNoTests: true })
-  const summary = summarise(vitest.state.getTestModules(), vitest.state.getUnhandledErrors())
-  await vitest.close()
-  return { suite, seconds: (performance.now() - startedAt) / 1000, ...summary }
+  const summary = await summaryOf(suite)
+  const seconds = (performance.now() - startedAt) / 1000
+  say(suite.name, `ended after ${seconds.toFixed(1)} s`)
+  return { suite, seconds, ...summary }
 }
 
-function withoutRedis(): string | null {
-  const found = ['redis-server', 'valkey-server'].some((name) => !spawnSync(name, ['--version']).error)
-  return found ? null : 'neither redis-server nor valkey-server is on PATH'
+/** Passes on what the suite's process says, line by line, and answers what it sent at its end. */
+async function summaryOf(suite: Suite): Promise<SuiteSummary> {
+  const child = fork(SUITE_PROCESS, [suite.name], { silent: true })
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream !== null) createInterface(stream).on('line', (line) => say(suite.name, line))
+  }
+  let summary: SuiteSummary | null = null
+  child.on('message', (message) => (summary = message as SuiteSummary))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return summary ?? { passed: 0, failures: [`its process ended with exit code ${code}`], skipped: [] }
 }
 
-function withoutControlPlane(): string | null {
-  return obstacleOf(FIND_CONTROL_PLANE)
-}
-
-function withoutChromium(): string | null {
-  return obstacleOf(FIND_CHROMIUM)
-}
-
-/** A script finds, downloads or builds what a suite needs, and may take minutes the first time: outside its budget. */
-function obstacleOf(script: string): string | null {
-  const found = spawnSync(script, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' })
-  return found.status === 0 ? null : (found.stderr.trim().split('\n').at(-1) ?? `${script} found nothing`)
+/** @param what the name of a suite, or `tools` */
+function say(what: string, line: string): void {
+  console.log(`${what.padEnd(11)} | ${line}`)
 }
 
 /** @returns the exit code */
@@ -90,17 +80,21 @@ function report(all: readonly SuiteResult[]): number {
   let failed = 0
   console.log('\n# Summary')
   for (const result of all) {
+    const failures = [...result.failures, ...lateness(result)]
     passed += result.passed
-    failed += result.failures.length + (inCi ? result.skipped.length : 0)
-    const late =
-      result.seconds > result.suite.budgetSeconds
-        ? `, over its budget of ${result.suite.budgetSeconds} s`
-        : ''
-    const counts = `${result.passed} passed, ${result.failures.length} failed, ${result.skipped.length} skipped`
-    console.log(`${result.suite.name}: ${counts} in ${result.seconds.toFixed(1)} s${late}`)
-    for (const failure of result.failures) console.log(`  failed: ${failure}`)
-    for (const name of result.skipped) console.log(`  ${inCi ? 'failed, skipped in CI' : 'skipped'}: ${name}`)
+    failed += failures.length + (inCi ? result.skipped.length : 0)
+    const counts = `${result.passed} passed, ${failures.length} failed, ${result.skipped.length} skipped`
+    const { budgetSeconds, name } = result.suite
+    const late = result.seconds > budgetSeconds ? `, over its budget of ${budgetSeconds} s` : ''
+    console.log(`${name}: ${counts} in ${result.seconds.toFixed(1)} s${late}`)
+    for (const failure of failures) console.log(`  failed: ${failure}`)
+    for (const test of result.skipped) console.log(`  ${inCi ? 'failed, skipped in CI' : 'skipped'}: ${test}`)
   }
   console.log(`${passed} passed, ${failed} failed`)
   return failed > 0 ? 1 : 0
+}
+
+function lateness({ suite, seconds }: SuiteResult): string[] {
+  const most = suite.budgetSeconds * BUDGETS_MAX
+  return seconds > most ? [`took ${seconds.toFixed(0)} s, more than ${most} s`] : []
 }

@@ -1,22 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { Pool } from 'undici'
 import { BenchError } from '../harness/bench-error.ts'
-import { freePort } from '../harness/ports.ts'
-import { startProgram, untilReady, type Program } from '../harness/processes.ts'
+import type { Program } from '../harness/processes.ts'
 import { startRedisServer, type RedisServer } from '../harness/redis-server.ts'
+import { BUILT_MAIN, type Role, type RoleName, startRole } from '../harness/roles.ts'
 import { PUNCTUAL } from '../report/figures.ts'
 import { padded, type Contender, type FillOptions, type Stand } from './contender.ts'
 import { fillByPushes } from './split-stand.ts'
 
-const MAIN = join(import.meta.dirname, '../../dist/main.js')
 const CONNECTIONS = 64
 /** The job that makes a queue is cancelled before it is due; what is left of it goes when it would have been due. */
 const CANCELLED_WITHIN_SECONDS = 5
 
-export type Role = 'api' | 'executor'
 /** Where each role's inspector listens. */
-export type InspectorPorts = Readonly<Record<Role, number>>
+export type InspectorPorts = Readonly<Record<RoleName, number>>
 
 /** The real roles as processes: `punctual api` and `punctual executor`. */
 export const punctual: Contender = contender(null)
@@ -34,14 +31,13 @@ function contender(inspectorPorts: InspectorPorts | null): Contender {
     comparison: null,
     open: async (folder) => {
       const store = await startRedisServer(folder)
-      return new PunctualStand(store, { folder, port: await freePort(), inspectorPorts })
+      return new PunctualStand(store, { folder, inspectorPorts })
     },
   }
 }
 
 interface Place {
   readonly folder: string
-  readonly port: number
   readonly inspectorPorts: InspectorPorts | null
 }
 
@@ -49,26 +45,24 @@ class PunctualStand implements Stand {
   readonly store: RedisServer
   readonly #place: Place
   readonly #programs: Program[] = []
-  readonly #origin: string
+  /** Of the API, once it runs. */
+  #origin = ''
   readonly #env: Record<string, string>
   #workOps: string | null = null
 
   constructor(redis: RedisServer, place: Place) {
     this.store = redis
     this.#place = place
-    this.#origin = `http://127.0.0.1:${place.port}`
     this.#env = {
-      PUNCTUAL_PORT: String(place.port),
       PUNCTUAL_REDIS_URL: redis.url,
       PUNCTUAL_TOKEN: randomBytes(24).toString('base64url'),
       PUNCTUAL_SECRETS_KEY: randomBytes(32).toString('base64'),
-      PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8',
       PUNCTUAL_QUOTA_QUEUES: 'none',
     }
   }
 
   async startIntake(): Promise<void> {
-    await this.#start('api', {})
+    this.#origin = (await this.#start('api', {})).url
   }
 
   async startWork({ concurrency }: { concurrency: number }): Promise<Program> {
@@ -121,28 +115,19 @@ class PunctualStand implements Stand {
     await this.store.stop()
   }
 
-  async #start(role: Role, env: Record<string, string>): Promise<{ program: Program; ops: string }> {
-    const opsPort = await freePort()
-    const program = startProgram({
-      name: `punctual-${role}`,
-      command: process.execPath,
-      args: [...profilerArguments(role), ...this.#inspectorArguments(role), MAIN, role],
+  async #start(name: RoleName, env: Record<string, string>): Promise<Role> {
+    const role = await startRole(name, {
       folder: this.#place.folder,
-      env: { ...this.#env, ...env, PUNCTUAL_OPS_PORT: String(opsPort) },
+      main: BUILT_MAIN,
+      nodeArgs: this.#inspectorArguments(name),
+      env: { ...this.#env, ...env },
     })
-    this.#programs.push(program)
-    const ops = `http://127.0.0.1:${opsPort}`
-    const isReady = (url: string): Promise<boolean> =>
-      fetch(url).then(
-        (answer) => answer.status < 500,
-        () => false,
-      )
-    await untilReady(program, () => isReady(`${ops}/readyz`))
-    if (role === 'api') await untilReady(program, () => isReady(this.#origin))
-    return { program, ops }
+    this.#programs.push(role.program)
+    await role.untilReady()
+    return role
   }
 
-  #inspectorArguments(role: Role): string[] {
+  #inspectorArguments(role: RoleName): string[] {
     const port = this.#place.inspectorPorts?.[role]
     return port === undefined ? [] : [`--inspect=127.0.0.1:${port}`]
   }
@@ -186,11 +171,4 @@ class PunctualStand implements Stand {
     if (answer.statusCode >= 300) throw new BenchError(`${method} ${path}: ${answer.statusCode} ${text}`)
     return text === '' ? null : (JSON.parse(text) as unknown)
   }
-}
-
-/** With PROFILE_DIR set, both roles leave a CPU profile there at their end. */
-function profilerArguments(role: Role): string[] {
-  const folder = process.env['PROFILE_DIR']
-  if (folder === undefined || folder === '') return []
-  return ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${role}-${Date.now()}.cpuprofile`]
 }

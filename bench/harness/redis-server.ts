@@ -7,8 +7,18 @@ import { sleep, waitUntil } from './waiting.ts'
 
 /** The same for every contender. No snapshots: a fork in the middle of a run would be luck. */
 export const REDIS_SETTINGS = [
-  ...['--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec'],
-  ...['--maxmemory-policy', 'noeviction', '--auto-aof-rewrite-percentage', '0'],
+  '--bind',
+  '127.0.0.1',
+  '--save',
+  '',
+  '--appendonly',
+  'yes',
+  '--appendfsync',
+  'everysec',
+  '--maxmemory-policy',
+  'noeviction',
+  '--auto-aof-rewrite-percentage',
+  '0',
 ]
 const QUIET_MS = 1_500
 

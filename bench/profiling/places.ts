@@ -19,8 +19,16 @@ export const OUR_CODE = 'src/'
 
 /** In the order of the page; our folders follow. */
 export const OUTER_PLACES: readonly string[] = [
-  ...[SOCKET_WRITES, NATIVE, COLLECTION, PARSING, HTTP, SOCKETS, REST_OF_NODE],
-  ...['`undici`', '`ioredis`', OTHER_PACKAGES],
+  SOCKET_WRITES,
+  NATIVE,
+  COLLECTION,
+  PARSING,
+  HTTP,
+  SOCKETS,
+  REST_OF_NODE,
+  '`undici`',
+  '`ioredis`',
+  OTHER_PACKAGES,
 ]
 
 /** Methods of a socket's handle. They return when the kernel has taken the bytes, so their time is the system call's. */

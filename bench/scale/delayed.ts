@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { Engine } from '../../src/redis/client/engine.ts'
+import type { Engine } from '../../src/redis/base/engine/engine.ts'
 import { startTarget } from '../harness/nginx-target.ts'
 import { sleep, waitUntil } from '../harness/waiting.ts'
 import { fill, openConnection, openScaleEngine } from './filling.ts'

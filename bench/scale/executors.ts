@@ -5,13 +5,13 @@ import type { HttpCall, HttpCaller, HttpCallResult } from '../../src/ports/http-
 import { NO_TEAM_SETTINGS } from '../../src/ports/settings.ts'
 import type { JobSource } from '../../src/ports/jobs.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/jobs/queue-settings.ts'
-import type { RedisConnection } from '../../src/redis/client/connection.ts'
-import { subscribeToWakeHints } from '../../src/redis/client/wake-hints.ts'
+import type { RedisConnection } from '../../src/redis/base/client/connection.ts'
+import { subscribeToWakeHints } from '../../src/redis/base/client/wake-hints.ts'
 import { createCronSource } from '../../src/redis/crons/tick/cron-source.ts'
-import { RedisJobSource } from '../../src/redis/execute/job-source.ts'
-import { createShardMaintenance } from '../../src/redis/maintenance/shard-maintenance.ts'
-import { createQueueStore } from '../../src/redis/queues/queue-store.ts'
-import type { Engine } from '../../src/redis/client/engine.ts'
+import { RedisJobSource } from '../../src/redis/jobs/execute/job-source.ts'
+import { createShardMaintenance } from '../../src/redis/upkeep/maintenance/shard-maintenance.ts'
+import { createQueueStore } from '../../src/redis/jobs/queues/queue-store.ts'
+import type { Engine } from '../../src/redis/base/engine/engine.ts'
 import { loadScripts } from '../../src/redis/steps.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
 import { sleep, waitUntil } from '../harness/waiting.ts'
@@ -160,8 +160,16 @@ function callerOf(calls: CountedCalls): HttpCaller {
       calls.end(url)
       return {
         kind: 'answered',
-        ...{ status: 200, headers: [], body: new Uint8Array(), bodyTruncated: false, found: new Set() },
-        ...{ durationMs: CALL_MS, timings: NO_TIMINGS, requestHeaders: [] },
+        status: 200,
+        headers: [],
+        body: new Uint8Array(),
+        bodyTruncated: false,
+        isBodyCutShort: false,
+        protocolNotes: [],
+        found: new Set(),
+        durationMs: CALL_MS,
+        timings: NO_TIMINGS,
+        requestHeaders: [],
       }
     },
     close: () => Promise.resolve(),

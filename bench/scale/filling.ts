@@ -1,10 +1,10 @@
 import type { JobRequest } from '../../src/domain/jobs/job.ts'
 import type { JobIntake, NewJob } from '../../src/ports/jobs.ts'
-import { connectRedis, type RedisConnection } from '../../src/redis/client/connection.ts'
-import { createEngine, type Engine } from '../../src/redis/client/engine.ts'
-import { createStepRunner } from '../../src/redis/client/step-runner.ts'
-import { createJobIntake } from '../../src/redis/enqueue/job-intake.ts'
-import { openInstallation } from '../../src/redis/installation/installation.ts'
+import { connectRedis, type RedisConnection } from '../../src/redis/base/client/connection.ts'
+import { createEngine, type Engine } from '../../src/redis/base/engine/engine.ts'
+import { createStepRunner } from '../../src/redis/base/engine/step-runner.ts'
+import { createJobIntake } from '../../src/redis/jobs/enqueue/job-intake.ts'
+import { openInstallation } from '../../src/redis/base/installation/installation.ts'
 import { loadScripts } from '../../src/redis/steps.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
 import { BenchError } from '../harness/bench-error.ts'
@@ -20,7 +20,13 @@ export const silent = { debug: nothing, info: nothing, warn: nothing, error: not
 export const uncounted = new Proxy({}, { get: () => nothing }) as Engine['metrics']
 
 export async function openConnection(url: string): Promise<RedisConnection> {
-  return connectRedis({ url, commandTimeoutMs: COMMAND_TIMEOUT_MS, name: 'bench', logger: silent })
+  return connectRedis({
+    url,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    name: 'bench',
+    clock: systemClock,
+    logger: silent,
+  })
 }
 
 export async function openScaleEngine(
@@ -91,9 +97,18 @@ async function push(intake: JobIntake, jobs: readonly NewJob[]): Promise<void> {
 
 function newJob(team: string, queue: string, url: string, start: Filling['start']): NewJob {
   const request: JobRequest = {
-    ...{ url, method: 'POST', headers: {}, payload: PAYLOAD },
-    ...{ callbackUrl: null, callbackEvents: null, tags: {}, timeoutSeconds: null, retryDelays: null },
-    ...{ retriesEnabled: null, successAssertions: null, cron: null },
+    url,
+    method: 'POST',
+    headers: {},
+    payload: PAYLOAD,
+    callbackUrl: null,
+    callbackEvents: null,
+    tags: {},
+    timeoutSeconds: null,
+    retryDelays: null,
+    retriesEnabled: null,
+    successAssertions: null,
+    cron: null,
   }
   return { team, queue, request, start: start ?? { delaySeconds: 0 }, idempotency: null }
 }

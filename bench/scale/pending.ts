@@ -1,5 +1,5 @@
-import { RedisJobSource } from '../../src/redis/execute/job-source.ts'
-import type { Engine } from '../../src/redis/client/engine.ts'
+import { RedisJobSource } from '../../src/redis/jobs/execute/job-source.ts'
+import type { Engine } from '../../src/redis/base/engine/engine.ts'
 import { endAttempt } from '../../src/domain/jobs/retry-policy.ts'
 import { startTarget, type Target } from '../harness/nginx-target.ts'
 import { waitUntil } from '../harness/waiting.ts'
@@ -58,8 +58,12 @@ async function measureClaims(
   const source = new RedisJobSource(engine, 0, 'bench')
   await source.beat(true)
   const grant = {
-    ...{ slots: CLAIMED_AT_ONCE, bytes: 2 ** 20, otherTeamsHeadroom: 1e6, otherQueuesHeadroom: 1e6 },
-    ...{ teamHeadroom: new Map<string, number>(), queueHeadroom: new Map<string, number>() },
+    slots: CLAIMED_AT_ONCE,
+    bytes: 2 ** 20,
+    otherTeamsHeadroom: 1e6,
+    otherQueuesHeadroom: 1e6,
+    teamHeadroom: new Map<string, number>(),
+    queueHeadroom: new Map<string, number>(),
   }
   const claimMs: number[] = []
   const finishMs: number[] = []

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/jobs/queue-settings.ts'
-import { createQueueStore } from '../../src/redis/queues/queue-store.ts'
+import { createQueueStore } from '../../src/redis/jobs/queues/queue-store.ts'
 import { padded } from '../contenders/contender.ts'
 import { pushUntilAccepted } from '../harness/load.ts'
 import { startTarget } from '../harness/nginx-target.ts'
@@ -133,8 +133,14 @@ async function pushAll(
   const body = padded({ queue, url })
   const each = Math.ceil(count / apis.length)
   const plans = apis.map((api, i) => ({
-    ...{ url: api.url, headers: api.headers, body, queues, connections: CONNECTIONS_PER_API },
-    ...{ count: Math.min(each, count - i * each), perSecond: null, dueInMs: 0 },
+    url: api.url,
+    headers: api.headers,
+    body,
+    queues,
+    connections: CONNECTIONS_PER_API,
+    count: Math.min(each, count - i * each),
+    perSecond: null,
+    dueInMs: 0,
   }))
   await Promise.all(plans.map((plan) => pushUntilAccepted(plan, DONE_WITHIN_MS)))
 }

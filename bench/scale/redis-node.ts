@@ -7,8 +7,18 @@ import { sleep, waitUntil } from '../harness/waiting.ts'
 
 /** The chart's bundled Redis, with room for what is measured. */
 const SETTINGS = [
-  ...['--bind', '127.0.0.1', '--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
-  ...['--maxmemory', '12gb', '--maxmemory-policy', 'noeviction'],
+  '--bind',
+  '127.0.0.1',
+  '--appendonly',
+  'yes',
+  '--appendfsync',
+  'everysec',
+  '--save',
+  '',
+  '--maxmemory',
+  '12gb',
+  '--maxmemory-policy',
+  'noeviction',
 ]
 const SLOTS = 16_384
 const QUIET_MS = 1_500

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import { freePort } from '../harness/ports.ts'
-import { startProgram, untilReady, type Program } from '../harness/processes.ts'
+import type { Program } from '../harness/processes.ts'
+import { BUILT_MAIN, type Role, type RoleName, startRole } from '../harness/roles.ts'
 
-const MAIN = join(import.meta.dirname, '../../dist/main.js')
 /** Twelve of them may start on a machine that does other work. */
 const READY_WITHIN_MS = 120_000
 
@@ -20,26 +18,23 @@ export class Roles {
       PUNCTUAL_SHARDS: String(options.shards ?? 4),
       PUNCTUAL_TOKEN: randomBytes(24).toString('base64url'),
       PUNCTUAL_SECRETS_KEY: randomBytes(32).toString('base64'),
-      PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8',
       PUNCTUAL_QUOTA_QUEUES: '1000000',
     }
   }
 
   /** Where jobs are pushed, and the headers for it. */
   async startApi(): Promise<{ program: Program; url: string; headers: Record<string, string> }> {
-    const port = await freePort()
-    const program = await this.#start('api', { PUNCTUAL_PORT: String(port) })
-    const url = `http://127.0.0.1:${port}/api/jobs`
-    await untilReady(program, () => answers(url), READY_WITHIN_MS)
+    const { program, url } = await this.#start('api', {})
     const headers = {
       Authorization: `Bearer ${this.#env['PUNCTUAL_TOKEN']}`,
       'Content-Type': 'application/json',
     }
-    return { program, url, headers }
+    return { program, url: `${url}/api/jobs`, headers }
   }
 
-  startExecutor(concurrency: number): Promise<Program> {
-    return this.#start('executor', { PUNCTUAL_EXECUTOR_CONCURRENCY: String(concurrency) })
+  async startExecutor(concurrency: number): Promise<Program> {
+    const env = { PUNCTUAL_EXECUTOR_CONCURRENCY: String(concurrency) }
+    return (await this.#start('executor', env)).program
   }
 
   cpuSeconds(): number {
@@ -50,25 +45,14 @@ export class Roles {
     await Promise.all(this.#programs.map((program) => program.stop()))
   }
 
-  async #start(role: 'api' | 'executor', env: Record<string, string>): Promise<Program> {
-    const opsPort = await freePort()
-    const profiles = process.env['PROFILE_DIR']
-    const program = startProgram({
-      name: `${role}-${opsPort}`,
-      command: process.execPath,
-      args: [...(profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`]), MAIN, role],
+  async #start(name: RoleName, env: Record<string, string>): Promise<Role> {
+    const role = await startRole(name, {
       folder: this.#folder,
-      env: { ...this.#env, ...env, PUNCTUAL_OPS_PORT: String(opsPort) },
+      main: BUILT_MAIN,
+      env: { ...this.#env, ...env },
     })
-    this.#programs.push(program)
-    await untilReady(program, () => answers(`http://127.0.0.1:${opsPort}/readyz`), READY_WITHIN_MS)
-    return program
+    this.#programs.push(role.program)
+    await role.untilReady(READY_WITHIN_MS)
+    return role
   }
-}
-
-function answers(url: string): Promise<boolean> {
-  return fetch(url).then(
-    ({ status }) => status < 500,
-    () => false,
-  )
 }

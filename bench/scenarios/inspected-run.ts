@@ -1,5 +1,6 @@
 import type { Stand } from '../contenders/contender.ts'
-import { inspectedPunctual, type Role } from '../contenders/punctual.ts'
+import { inspectedPunctual } from '../contenders/punctual.ts'
+import type { RoleName } from '../harness/roles.ts'
 import type { Target } from '../harness/nginx-target.ts'
 import { freePort } from '../harness/ports.ts'
 import { inspectRole, type RoleInspector } from '../profiling/role-inspector.ts'
@@ -8,7 +9,7 @@ import { attempt, withStand, type Bench } from './scenario.ts'
 
 /** Punctual with open inspectors, on a stand that gives no other figure. */
 export interface InspectedRun {
-  readonly roles: Readonly<Record<Role, RoleInspector>>
+  readonly roles: Readonly<Record<RoleName, RoleInspector>>
   /** Pushes and calls until the last has arrived; @returns how many jobs. */
   fullRun(): Promise<number>
 }

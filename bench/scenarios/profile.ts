@@ -1,4 +1,4 @@
-import type { Role } from '../contenders/punctual.ts'
+import type { RoleName } from '../harness/roles.ts'
 import type { EndProfile, RoleInspector } from '../profiling/role-inspector.ts'
 import type { Breakdown } from '../report/results.ts'
 import { withInspectors, type InspectedRun } from './inspected-run.ts'
@@ -7,7 +7,7 @@ import type { Bench } from './scenario.ts'
 const ROLES = [
   { role: 'api', title: 'API' },
   { role: 'executor', title: 'Executor' },
-] as const satisfies ReadonlyArray<{ role: Role; title: string }>
+] as const satisfies ReadonlyArray<{ role: RoleName; title: string }>
 
 /** Something that a job costs, and the profiler that tells where. */
 interface Cost {

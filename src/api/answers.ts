@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ValidationProblem } from '../contract/fields/field-errors.ts'
 import { redirectedProblem } from '../contract/fields/header-fields.ts'
@@ -13,17 +14,38 @@ import {
 import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
 import type { Permission } from '../domain/access/permission.ts'
 import type { Logger } from '../ports/runtime.ts'
+import { compressed, dynamicEncoding } from './encoding.ts'
 
 /** Names and values in turn, which `writeHead` takes as they are. */
 export type FlatHeaders = readonly string[]
 
 const NO_HEADERS: FlatHeaders = []
+const SAFE_HEADERS: FlatHeaders = ['X-Content-Type-Options', 'nosniff', 'Cache-Control', 'no-store']
+const TAG_CHARACTERS = 16
 
-/** Does nothing once an answer has started or the client has disconnected. */
+/**
+ * Sends JSON, compressed where the client takes that and it is worth it. Does nothing once an answer has started or the
+ * client has disconnected.
+ */
 export function answerJson(
   response: ServerResponse,
   status: number,
   body: string,
+  headers: FlatHeaders = NO_HEADERS,
+): void {
+  const encoding = dynamicEncoding(response, body)
+  if (encoding === null) return send(response, status, body, headers)
+  const encoded = ['Content-Encoding', encoding, 'Vary', 'Accept-Encoding', ...headers]
+  compressed(body, encoding).then(
+    (bytes) => send(response, status, bytes, encoded),
+    () => send(response, status, body, headers),
+  )
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
   headers: FlatHeaders = NO_HEADERS,
 ): void {
   if (response.headersSent || response.destroyed) return
@@ -31,18 +53,28 @@ export function answerJson(
   response.end(body)
 }
 
-function jsonHeaders(body: string, headers: FlatHeaders): string[] {
+function jsonHeaders(body: string | Buffer, headers: FlatHeaders): string[] {
   const fixed = [
     'Content-Type',
     'application/json',
     'Content-Length',
     String(Buffer.byteLength(body)),
-    'X-Content-Type-Options',
-    'nosniff',
-    'Cache-Control',
-    'no-store',
+    ...SAFE_HEADERS,
   ]
   return headers.length === 0 ? fixed : [...fixed, ...headers]
+}
+
+/** Answers what a client may read again and again: 304 if it names the entity tag of what it has. */
+export function answerFresh(
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  body: string,
+): void {
+  const tag = `W/"${hash('sha256', body, 'base64url').slice(0, TAG_CHARACTERS)}"`
+  const known = (request.headers['if-none-match'] ?? '').split(',').map((one) => one.trim())
+  if (!known.includes(tag)) return answerJson(response, 200, body, ['ETag', tag])
+  if (response.headersSent || response.destroyed) return
+  response.writeHead(304, ['ETag', tag, ...SAFE_HEADERS])
+  response.end()
 }
 
 export function answerError(
@@ -81,7 +113,7 @@ export function answerRetryLater(
   answerError(response, status, error, ['Retry-After', String(afterSeconds)])
 }
 
-/** Of a 403: the team is right, but this token or user may not do it. */
+/** Text of a 403: the team is right, but this token or user may not do it. */
 export function forbiddenText(needed: Permission): string {
   return `This needs the permission ${needed}`
 }

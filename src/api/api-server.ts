@@ -13,26 +13,37 @@ import type { Clock, Logger } from '../ports/runtime.ts'
 import type { Certificate } from './certificate-files.ts'
 import { clientErrorHandler, rejectConnect } from './connections/client-errors.ts'
 import { ConnectionLimiter } from './connections/connection-limiter.ts'
+import { TURNS_TO_READ } from './connections/late-requests.ts'
 import { type Rejection, RequestRejector } from './request-rejector.ts'
 import { isLoopback } from './sessions/session-cookie.ts'
 import { StallDetector } from './stall-detector.ts'
 
+const KEEP_ALIVE_TOLD_MS = 4_000
+const KEEP_ALIVE_MS = 65_000
 const SERVER_OPTIONS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   /** How often node:http checks these timeouts; its default is 30 s. */
   connectionsCheckingInterval: 2_000,
-  /** Longer than the 60 s of common load balancers: they should be the ones to close. */
-  keepAliveTimeout: 65_000,
+  /**
+   * Told to clients by `Keep-Alive` in place of how long we wait. It is shorter than the chart's shutdown delay, so
+   * that nobody who heeds it sends a request on an idle connection at the moment we close it.
+   */
+  keepAliveTimeout: KEEP_ALIVE_TOLD_MS,
+  /** Load balancers do not read it and often keep a connection for 60 s: they should be the ones to close. */
+  keepAliveTimeoutBuffer: KEEP_ALIVE_MS - KEEP_ALIVE_TOLD_MS,
   maxHeaderSize: 16 * 1024,
   /** Checked here: Node's own 400 has no body, and it accepts several Host headers. */
   requireHostHeader: false,
   noDelay: true,
 }
+/**
+ * Connections that the kernel has opened and we have not yet taken: beyond, clients are reset or try again after a second.
+ * Node asks for 511, which a busy turn of the event loop fills. The kernel cuts it to `net.core.somaxconn`.
+ */
+const BACKLOG = 4_096
 /** A connection that does not come to a handshake holds one of those that are allowed. */
 const HANDSHAKE_TIMEOUT_MS = 10_000
-/** One turn of the event loop to end the current one, one to accept a waiting connection, one to read its request. */
-const TURNS_TO_READ = 3
 /** A year, in which a browser that has been here comes by HTTPS alone. Other names of the domain are not ours to bind. */
 const STRICT_TRANSPORT = ['Strict-Transport-Security', 'max-age=31536000'] as const
 
@@ -41,7 +52,7 @@ export interface ApiServerParts {
   readonly clock: Clock
   readonly logger: Logger
   readonly connectionsMax?: number
-  /** To speak HTTPS alone with; absent = HTTP. */
+  /** With it the server speaks only HTTPS; absent = HTTP. */
   readonly certificate?: Certificate | null
 }
 
@@ -90,7 +101,7 @@ export class ApiServer {
     const server = this.#server
     return new Promise((resolve, reject) => {
       server.once('error', reject)
-      server.listen(listenOptions(port, host), () => {
+      server.listen({ ...listenOptions(port, host), backlog: BACKLOG }, () => {
         server.off('error', reject)
         resolve(server.address() as AddressInfo)
       })

@@ -7,7 +7,7 @@ import {
   RedirectedHeadersError,
   StorageFullError,
 } from '../domain/errors.ts'
-import type { AuditLog } from '../ports/audit-log.ts'
+import type { AuditLog } from '../ports/access/audit-log.ts'
 import type { TeamRequest } from './team-routes.ts'
 
 export interface WantedChange {
@@ -20,7 +20,7 @@ export interface WantedChange {
 /** How a change ended: null = it changed nothing. */
 export type ChangeEnd = {
   readonly after: object | null
-  /** What the change found, if others may have changed the resource since it was read. */
+  /** The resource as the change found it, if others may have changed it since it was read. */
   readonly before?: object
   readonly resource?: AuditedResource
 } | null
@@ -41,7 +41,9 @@ export async function withAudit<Result>(
   const entryOf = (of: AuditedResource, after: object | null, found = before): AuditEntry => {
     const both = auditedChange({ ...found }, { ...after })
     return {
-      ...{ actor, action, resource: of },
+      actor,
+      action,
+      resource: of,
       before: found === null ? null : both.before,
       after: after === null ? null : both.after,
     }

@@ -16,7 +16,7 @@ import type { Exchange, Rejection, RequestRejector } from './request-rejector.ts
 import type { OpenSession, SessionGate } from './sessions/session-gate.ts'
 
 const BEARER = /^bearer +(\S+) *$/i
-const CHALLENGE = ['WWW-Authenticate', 'Bearer']
+export const CHALLENGE = ['WWW-Authenticate', 'Bearer']
 
 const MISSING: Rejection = { status: 401, error: 'Missing authorization token', headers: CHALLENGE }
 const INVALID: Rejection = { status: 401, error: 'Invalid authorization token', headers: CHALLENGE }
@@ -27,10 +27,10 @@ const NO_SESSION: Rejection = { status: 401, error: 'There is no session', heade
 
 interface AuthenticatorParts {
   readonly tokens: TokenVerifier
-  /** Those who come with another token than ours; none when absent. */
+  /** Verifies users who come with a token that is not ours; absent = there are none. */
   readonly users?: UserVerifier
   readonly sessions: SessionGate
-  /** Without it, sessions of its users end. */
+  /** Absent = sessions of OIDC users end. */
   readonly oidc?: { readonly authorizer: UserAuthorizer }
   readonly rejector: RequestRejector
   readonly addressOf: AddressOf
@@ -69,7 +69,7 @@ export class Authenticator {
     return users.admit(token, this.#visitOf(exchange)).then((admission) => this.#settled(exchange, admission))
   }
 
-  /** As `principalOf`; null also once 403 has been answered because it lacks the permission. */
+  /** Answers like `principalOf`; null also once it has answered 403 because the principal lacks the permission. */
   principalWith(permission: Permission, exchange: Exchange): FoundPrincipal {
     const found = this.principalOf(exchange)
     return found instanceof Promise
@@ -99,8 +99,8 @@ export class Authenticator {
   }
 
   /**
-   * Who a request that was let in is by now, without answering it; null = nobody any more, `unknown` = it cannot be told.
-   * Throws StoreUnavailableError.
+   * Looks up again who sent a request that was let in, without answering it; null = nobody any more, `unknown` = it
+   * cannot be told. Throws StoreUnavailableError.
    */
   async principalNow(exchange: Exchange): Promise<Principal | null | 'unknown'> {
     const admission = await this.#admissionNow(exchange)
@@ -108,7 +108,7 @@ export class Authenticator {
     return admission.kind === 'unavailable' || admission.kind === 'too_many' ? 'unknown' : null
   }
 
-  /** Who a token belongs to; null once it has been answered. For one that did not come as a bearer token. */
+  /** Finds the principal of a token that did not come as a bearer token; null once it has been answered. */
   async principalOfToken(exchange: Exchange, { token, team }: LoginGrant): Promise<Principal | null> {
     return this.#settled(exchange, await this.#admissionOfToken(exchange, token, team))
   }
@@ -133,7 +133,7 @@ export class Authenticator {
     })
   }
 
-  /** Of what the session stands for: it gives no more than its token, and ends with it. */
+  /** Admits what the session stands for: it gives no more than its token, and ends with it. */
   async #admissionOf(exchange: Exchange, { session }: OpenSession): Promise<OwnAdmission> {
     const { credential } = session
     if (credential.kind === 'token') return this.#admissionOfToken(exchange, credential.token)
@@ -151,7 +151,7 @@ export class Authenticator {
     return users.admit(token, { ...visit, team: team ?? visit.team })
   }
 
-  /** Of a token of ours. */
+  /** Admits a token of ours. */
   #admissionIn({ request }: Exchange, principal: Principal): OwnAdmission {
     const expiresAtMs = principal.terms?.expiresAtMs ?? null
     // By our own clock, so that a token ends in time even while the source of tokens is away.

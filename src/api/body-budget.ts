@@ -15,7 +15,7 @@ const TEAM_ALPHA = alphaOf(TEAM_SHARE)
 /** The bytes of the request bodies that a process holds: those being read and those that wait for the job store. */
 export class BodyBudget {
   readonly #bytesMax: number
-  /** Of every team that holds some, and of others that have. */
+  /** Bytes held by each team; teams that hold none stay until there are too many. */
   readonly #held = new Map<string, number>()
   #total = 0
 

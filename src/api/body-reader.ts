@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { MIMEType } from 'node:util'
 import { INTAKE_BYTES_DEFAULT, REQUEST_BODY_BYTES_MAX, RETRY_AFTER_SECONDS } from '../domain/limits.ts'
 import { answerError } from './answers.ts'
 import { BodyBudget } from './body-budget.ts'
@@ -99,6 +100,7 @@ class BodyReading {
   #hasEnded = false
   /** Read by the stall detector. */
   receivedBytes = 0
+  isPaused = false
   #first: Buffer = EMPTY
   #more: Buffer[] | null = null
 
@@ -140,11 +142,17 @@ class BodyReading {
     }
   }
 
-  /** Of a body that is larger than one chunk. */
+  /** Counts the bytes of a body of several chunks, and pauses it when it has to wait. */
   #keepPace(bytes: number): void {
     const { pace, exchange } = this.#parts
     const { team, request } = exchange
-    if (!pace.take(team, bytes, () => request.resume())) request.pause()
+    const goOn = (): void => {
+      this.isPaused = false
+      request.resume()
+    }
+    if (pace.take(team, bytes, goOn)) return
+    this.isPaused = true
+    request.pause()
   }
 
   #onEnd(): void {
@@ -153,7 +161,7 @@ class BodyReading {
     const release = (): void => this.#release()
     let handled: Promise<void> | undefined
     try {
-      handled = this.#parts.onBody(body)
+      handled = this.#parts.onBody(withoutByteOrderMark(body))
     } finally {
       if (handled === undefined) release()
       else void handled.then(release, release)
@@ -187,6 +195,11 @@ class BodyReading {
   }
 }
 
+/** A reader may pass over the mark, and says so for interoperability (RFC 8259 §8.1): some clients write it always. */
+function withoutByteOrderMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
+}
+
 function tooLarge(bytesMax: number): Rejection {
   return { status: 413, error: `The request body must not be larger than ${bytesMax} bytes` }
 }
@@ -203,15 +216,33 @@ function declaredBytes({ headers }: IncomingMessage): number | null {
   return Number(headers['content-length'] ?? 0)
 }
 
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
 const OTHER_TYPE: Rejection = { status: 415, error: 'The content type must be application/json' }
+const OTHER_CHARSET: Rejection = { status: 415, error: 'The charset of the content must be utf-8' }
 const ENCODED: Rejection = { status: 415, error: 'The content must not be encoded' }
 
 function mediaTypeProblem({ headers }: IncomingMessage): Rejection | null {
   const type = headers['content-type']
-  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) return OTHER_TYPE
+  const problem = type === 'application/json' ? null : typeProblem(type ?? '')
+  if (problem !== null) return problem
   const encoding = headers['content-encoding']
   return encoding === undefined || encoding === 'identity' ? null : ENCODED
+}
+
+const UTF_8 = /^utf-?8$/i
+
+/** Parameters that a media type does not define make no other type of it (RFC 9110 §8.3, RFC 8259 §11). */
+function typeProblem(text: string): Rejection | null {
+  const type = parsedType(text)
+  if (type?.essence !== 'application/json') return OTHER_TYPE
+  return UTF_8.test(type.params.get('charset') ?? 'utf-8') ? null : OTHER_CHARSET
+}
+
+function parsedType(text: string): MIMEType | null {
+  try {
+    return new MIMEType(text)
+  } catch {
+    return null
+  }
 }
 
 /** Joins the values of a header that was given several times. */

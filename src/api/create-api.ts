@@ -23,8 +23,9 @@ import { type AuditRouteParts, createAuditRoutes } from './routes/audit.ts'
 import { type BulkRouteParts, createBulkRoutes } from './routes/bulk.ts'
 import { createContractRoutes } from './routes/contract.ts'
 import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
+import { createIssueRoutes, type IssueRouteParts } from './routes/issues/issue-routes.ts'
 import { createJobRoutes, type HotRoutes, type JobRouteParts } from './routes/jobs.ts'
-import { createNotificationRoutes, type NotificationRouteParts } from './routes/notifications.ts'
+import { createNotificationRoutes, type NotificationRouteParts } from './notifications/notification-routes.ts'
 import { createBatchRoute } from './routes/push-batch.ts'
 import { createPushRoute, type PushRouteParts } from './routes/push.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
@@ -34,6 +35,7 @@ import { createWindowRoutes, type WindowRouteParts } from './routes/windows/wind
 import { createOidcRoutes, type OidcRouteParts } from './sessions/oidc-routes.ts'
 import { SessionGate } from './sessions/session-gate.ts'
 import { createLoginRoute, createSessionRoutes, type SessionRouteParts } from './sessions/session-routes.ts'
+import { createStatusRoutes, type StatusRouteParts } from './status/status-route.ts'
 import { StallDetector } from './stall-detector.ts'
 
 type RouteParts = PushRouteParts &
@@ -43,6 +45,7 @@ type RouteParts = PushRouteParts &
   QueueRouteParts &
   CronRouteParts &
   AlertRouteParts &
+  IssueRouteParts &
   AuditRouteParts &
   BulkRouteParts &
   EventRouteParts &
@@ -51,20 +54,24 @@ type RouteParts = PushRouteParts &
   SigningSecretRouteParts &
   WindowRouteParts &
   NotificationRouteParts &
+  StatusRouteParts &
   StatisticsRouteParts & { readonly addressOf: AddressOf }
 
-export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies' | 'addressOf' | 'refusals'> {
+export interface ApiParts extends Omit<
+  RouteParts,
+  'authenticator' | 'bodies' | 'rejector' | 'addressOf' | 'refusals'
+> {
   readonly tokens: TokenVerifier
   readonly tokenRates: TokenRates
-  /** Those who come with another token than ours; none when absent. */
+  /** Verifies users who come with a token that is not ours; absent = there are none. */
   readonly users?: UserVerifier
-  /** Of all bodies that are being read or wait for the job store. */
+  /** Bound of all bodies that are being read or wait for the job store. */
   readonly intakeBytesMax?: number
   /** CIDR blocks of the proxies that are believed where a request came from; none when absent. */
   readonly trustedProxies?: readonly string[]
-  /** Under which it is reached, such as `/punctual`, by requests that still have it; none when absent. */
+  /** Prefix under which the API is reached, such as `/punctual`, if requests still have it here; absent = none. */
   readonly basePath?: string
-  /** Without it, paths outside `/api/` are a 404. */
+  /** Absent = paths outside `/api/` are a 404. */
   readonly dashboard?: DashboardParts
   /** Answers paths that are neither the API's nor the dashboard's, such as the echo target's, and leaves others to `next`. */
   readonly aside?: (next: RequestListener) => RequestListener
@@ -83,6 +90,7 @@ export function createApi(parts: ApiParts): RequestListener {
   const shared = {
     ...parts,
     bodies,
+    rejector,
     addressOf,
     refusals: new Refusals(parts),
     authenticator: new Authenticator({ ...parts, addressOf, rejector, sessions }),
@@ -164,9 +172,11 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
   app.use(createQueueRoutes(parts))
   app.use(createCronRoutes(parts))
   app.use(createAlertRoutes(parts))
+  app.use(createIssueRoutes(parts))
   app.use(createAuditRoutes(parts))
   app.use(createTeamRoutes(parts))
   app.use(createStatisticsRoutes(parts))
+  app.use(createStatusRoutes(parts))
   app.use(createWindowRoutes(parts))
   app.use(createNotificationRoutes(parts))
   app.use(createMeRoutes())

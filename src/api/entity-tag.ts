@@ -9,14 +9,14 @@ export function entityTagOf(settings: object): string {
   return `"${hash('sha256', canonical(settings), 'base64url').slice(0, TAG_CHARACTERS)}"`
 }
 
-/** As `answerJson` takes it. */
+/** The header in the form that `answerJson` takes. */
 export function entityTagHeader(settings: object): readonly string[] {
   return ['ETag', entityTagOf(settings)]
 }
 
 /**
- * What an edit with `If-Match` demands of the settings that it changes; null without the header. `*` matches everything that
- * exists. The check throws EditConflictError.
+ * The check that `If-Match` asks for, of the settings that an edit changes; null without the header. `*` matches
+ * everything that exists. The check throws EditConflictError.
  */
 export function ifMatchOf({ headers }: IncomingMessage): ((current: object) => void) | null {
   const wanted = headers['if-match']?.trim()

@@ -5,7 +5,7 @@ import type { Clock } from '../ports/runtime.ts'
 const CHECK_MS = 1_000
 /** A body that sent nothing between this many checks in a row has stalled. */
 const SILENT_CHECKS_MAX = 5
-/** After these checks the minimum rate applies: a byte now and then is no progress. */
+/** The minimum rate applies after these checks: a byte now and then is no progress. */
 const CHECKS_BEFORE_RATE = 5
 /** The largest body within the server's request timeout. */
 const BYTES_PER_CHECK_MIN = 32 * 1024
@@ -13,6 +13,8 @@ const BYTES_PER_CHECK_MIN = 32 * 1024
 export interface DetectedBody {
   /** Kept up to date by the reader of the body. */
   receivedBytes: number
+  /** true = we do not read it now, so nothing can come. */
+  readonly isPaused?: boolean
   onStalled(): void
 }
 
@@ -40,7 +42,7 @@ export class StallDetector {
     return this.#bodies.append({ body, checks: 0, silentChecks: 0, seenBytes: 0 })
   }
 
-  /** May be called again, also for a body that has stalled. */
+  /** Idempotent; a body that has stalled may be removed as well. */
   remove(link: Link<WatchedBody>): void {
     this.#bodies.remove(link)
   }
@@ -61,8 +63,9 @@ export class StallDetector {
   }
 }
 
-/** Counts checks rather than time, so that no client is blamed for a pause of this process. */
+/** Counts checks rather than time, and none while we do not read, so that no client is blamed for a pause of this process. */
 function isStalled(watched: WatchedBody): boolean {
+  if (watched.body.isPaused === true) return false
   const { receivedBytes } = watched.body
   watched.checks += 1
   watched.silentChecks = receivedBytes === watched.seenBytes ? watched.silentChecks + 1 : 0

@@ -4,7 +4,7 @@ import type { Actor } from '../domain/access/audit-record.ts'
 import type { Permission } from '../domain/access/permission.ts'
 import type { Principal } from '../domain/access/principal.ts'
 import type { BodyResult, RequestBody } from '../contract/fields/json-body.ts'
-import { BAD_CURSOR, type QueryResult } from '../contract/requests/list-query.ts'
+import { BAD_CURSOR, basedCursor, type QueryResult } from '../contract/requests/list-query.ts'
 import { writeList, type WrittenList } from '../contract/responses/lists/json-list.ts'
 import { atOnce, type CostGate } from '../domain/shares/cost-gate.ts'
 import { LIST_LIMIT_DEFAULT } from '../domain/limits.ts'
@@ -12,12 +12,13 @@ import type { Logger } from '../ports/runtime.ts'
 import {
   answerError,
   answerFault,
-  answerJson,
+  answerFresh,
   answerNotFound,
   answerOtherQueues,
   answerProblem,
   forbiddenText,
 } from './answers.ts'
+import { bearerOf } from './authenticator.ts'
 import { refuseLoop } from './pushes/call-depth.ts'
 import type { BodyReader, TeamExchange } from './body-reader.ts'
 import { type CostlyExchange, readableBody, stepInTurn, workInTurns } from './bounds/costly-work.ts'
@@ -35,7 +36,7 @@ export interface TeamRequest extends CostlyExchange {
 
 export type TeamHandler = (context: TeamRequest) => Promise<void> | void
 
-/** What a request of one method needs, and who answers it. */
+/** The permission that a method needs, and its handler. */
 interface TeamRoute {
   /** null = any valid token will do. */
   readonly permission: Permission | null
@@ -105,10 +106,14 @@ function forTeam({ permission, keepsToQueues, handle }: TeamRoute): RequestHandl
   }
 }
 
-/** Only a browser has a session and no token; the CLI names itself in `User-Agent`. */
-function actorOf({ kind, subject }: Principal, { headers }: IncomingMessage, address: string | null): Actor {
-  const isCli = headers['user-agent']?.startsWith('punctual-cli/') ?? false
-  const via = headers.authorization === undefined ? 'dashboard' : isCli ? 'cli' : 'api'
+/**
+ * Tells apart by which way somebody came: only a browser has a session and no token; the CLI names itself in
+ * `User-Agent`.
+ */
+function actorOf({ kind, subject }: Principal, request: IncomingMessage, address: string | null): Actor {
+  const isCli = request.headers['user-agent']?.startsWith('punctual-cli/') ?? false
+  // As the authenticator chooses: a header without a token does not count.
+  const via = bearerOf(request) === null ? 'dashboard' : isCli ? 'cli' : 'api'
   return { kind, name: subject, via, address }
 }
 
@@ -157,7 +162,11 @@ export function acceptedBody<T>({ response }: TeamExchange, result: BodyResult<T
 const FEW_ROWS = 32
 
 /** Answers a page of a list, or 422 for its query or cursor, or 404 when `list` finds null. */
-export async function answerPage<Query extends { readonly limit?: number }, Page, Row>(
+export async function answerPage<
+  Query extends { readonly limit?: number; readonly isCostly?: boolean },
+  Page,
+  Row,
+>(
   context: TeamRequest,
   query: QueryResult<Query>,
   list: (query: Query) => Promise<Page | 'bad_cursor' | null>,
@@ -166,19 +175,31 @@ export async function answerPage<Query extends { readonly limit?: number }, Page
   const { response } = context
   if (query.kind === 'invalid') return answerProblem(response, query.problem)
   const read = async () => ({ page: await list(query.value) })
-  const isLong = (query.value.limit ?? 0) > LIST_LIMIT_DEFAULT
+  const isLong = query.value.isCostly === true || (query.value.limit ?? 0) > LIST_LIMIT_DEFAULT
   const found = isLong ? await stepInTurn(context, read) : await read()
   if (found === null) return
   const { page } = found
   if (page === 'bad_cursor') answerProblem(response, BAD_CURSOR)
   else if (page === null) answerNotFound(response)
-  else await answerList(context, toList(page))
+  else await answerList(context, toList(page), query.spansFromMs)
 }
 
-/** Answers rows, many of them in turns with other costly requests. */
-export async function answerList<Row>(context: TeamRequest, list: WrittenList<Row>): Promise<void> {
+function basedRest<Rest extends object>(rest: Rest, spansFromMs: number): Rest {
+  const cursor = 'next_cursor' in rest ? rest.next_cursor : null
+  return typeof cursor === 'string' ? { ...rest, next_cursor: basedCursor(cursor, spansFromMs) } : rest
+}
+
+/**
+ * Answers rows, many of them in turns with other costly requests. @param spansFromMs as in the result of the query
+ */
+export async function answerList<Row>(
+  context: TeamRequest,
+  whole: WrittenList<Row>,
+  spansFromMs: number | null = null,
+): Promise<void> {
+  const list = spansFromMs === null ? whole : { ...whole, rest: basedRest(whole.rest, spansFromMs) }
   const work = writeList(list)
   const isFew = list.rows.length <= (list.fewRows ?? FEW_ROWS)
   const text = isFew ? atOnce(work) : await workInTurns(context, work)
-  if (text !== null) answerJson(context.response, 200, text)
+  if (text !== null) answerFresh(context, text)
 }

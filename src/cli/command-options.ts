@@ -1,7 +1,10 @@
 import { type Command, Option } from 'commander'
 import type { ClusterFlags } from './cluster/cluster-target.ts'
+import { cliError, MISUSED } from './cli-error.ts'
 import { wholeNumber } from './given-number.ts'
 import { OUTPUT_FORMATS, type OutputFormat } from './output/answer-text.ts'
+
+const WATCH_SECONDS = 2
 
 export interface ConnectionFlags extends ClusterFlags {
   readonly server?: string
@@ -13,6 +16,10 @@ export interface OutputFlags extends ConnectionFlags {
   /** Seconds between two looks; true = the default. */
   readonly watch?: string | true
   readonly dryRun?: true
+}
+
+export interface DestroyFlags extends OutputFlags {
+  readonly yes?: true
 }
 
 export interface PageFlags extends OutputFlags {
@@ -42,6 +49,16 @@ export function changing(command: Command): Command {
   return connected(command).option('--dry-run', 'print the request that would change something; send none')
 }
 
+/** Adds the options of every command whose change cannot be undone, and which therefore asks first. */
+export function destroying(command: Command): Command {
+  return confirmed(changing(command))
+}
+
+/** Adds `--yes`. */
+export function confirmed(command: Command): Command {
+  return command.option('--yes', 'do it without asking; needed where no terminal can be asked')
+}
+
 /** Adds the options of a list. */
 export function paged(command: Command): Command {
   return watched(command)
@@ -69,4 +86,11 @@ export function collect(value: string, before: readonly string[] | false | undef
 /** `--limit` as the API takes it. */
 export function limitOf({ limit }: PageFlags): number | undefined {
   return limit === undefined ? undefined : wholeNumber('--limit', limit)
+}
+
+/** Seconds between two looks of `--watch`. */
+export function watchSeconds({ watch }: OutputFlags): number {
+  if (watch === undefined || watch === true) return WATCH_SECONDS
+  if (/^[1-9][0-9]{0,4}$/.test(watch)) return Number(watch)
+  throw cliError(`--watch ${watch} is not a number of seconds from 1 to 99999`, MISUSED)
 }

@@ -1,17 +1,17 @@
 import { CommanderError } from 'commander'
-import type { ReceivedAnswer } from './output/answer-text.ts'
+import type { OutputFormat, ReceivedAnswer } from './output/answer-text.ts'
 import { answerText } from './output/answer-text.ts'
 import type { OutputStream } from './output/output-stream.ts'
 import { ProgressBar } from './output/progress-bar.ts'
 import { printable } from './output/text-table.ts'
 import type { View } from './output/view.ts'
-import { cliError, MISUSED } from './cli-error.ts'
-import type { ConnectionFlags, OutputFlags } from './command-options.ts'
+import { cliError } from './cli-error.ts'
+import { type ConnectionFlags, type DestroyFlags, type OutputFlags, watchSeconds } from './command-options.ts'
+import { type Ask, confirm } from './confirmation.ts'
 import { type BearerOf, openCluster, TEAM_HEADER } from './cluster/cluster-target.ts'
 import { FAILURES_MAX, isPassing } from './connection/awaited.ts'
 import { type Api, type ApiTarget, connectApi, DryRunEnd, dryRunOf } from './connection/api.ts'
 
-const WATCH_SECONDS = 2
 /** Clears a terminal and what it scrolled away. */
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
@@ -25,6 +25,8 @@ export interface CommandOptions {
   readonly stdout: OutputStream
   readonly stderr: OutputStream
   readonly sleep: (milliseconds: number) => Promise<void>
+  /** Puts a question to the person at the terminal, and answers the line they type; null = there is no terminal. */
+  readonly ask: Ask | null
   /** Of `kubectl punctual`, which finds the API in the cluster unless `--server` is given. */
   readonly bearerOf?: BearerOf | undefined
 }
@@ -95,12 +97,12 @@ export class CommandRunner {
     })
   }
 
-  /** Runs a command whose answer is empty, and says what it did. */
-  act(flags: OutputFlags, send: (api: Api) => Promise<unknown>, done: Done): Promise<void> {
-    return this.run(flags, async (api) => {
-      await send(api)
-      this.report(flags, done)
-    })
+  /**
+   * Has the person at the terminal confirm what cannot be undone, unless `--yes` does or nothing is sent anyway.
+   * @param question such as `Delete cron 7 Nightly?`
+   */
+  confirm(flags: DestroyFlags, question: () => string | Promise<string>): Promise<void> {
+    return confirm(flags, { ask: this.#options.ask, question })
   }
 
   /** Says what was done where the answer says nothing. */
@@ -110,8 +112,13 @@ export class CommandRunner {
   }
 
   print<Body>({ output }: OutputFlags, answer: ReceivedAnswer<Body>, view: View<NoInfer<Body>>): void {
-    this.say(readAnswer(() => answerText(answer, output, view)))
+    this.say(this.#textOf(output, answer, view))
     this.#tellEmpty(output, answer, view)
+  }
+
+  #textOf<Body>(format: OutputFormat, answer: ReceivedAnswer<Body>, view: View<Body>): string {
+    const { width = null } = this.#options.stdout
+    return readAnswer(() => answerText(answer, { format, width }, view))
   }
 
   /** On standard error, so that a script that counts lines counts none. */
@@ -141,13 +148,13 @@ export class CommandRunner {
     view: View<Body>,
   ): Promise<void> {
     const { stdout, sleep } = this.#options
-    const pauseMs = secondsOf(flags.watch) * 1000
+    const pauseMs = watchSeconds(flags) * 1000
     let shown: string | null = null
     for (let failures = 0; ;) {
       try {
         const answer = await look()
         failures = 0
-        const text = readAnswer(() => answerText(answer, flags.output, view))
+        const text = this.#textOf(flags.output, answer, view)
         if (text !== shown) {
           this.say(stdout.isTerminal === true ? `${CLEAR}${text}` : text)
           this.#tellEmpty(flags.output, answer, view)
@@ -169,10 +176,4 @@ export function readAnswer<Taken>(read: () => Taken): Taken {
   } catch {
     throw cliError('the answer is not from Punctual')
   }
-}
-
-function secondsOf(watch: OutputFlags['watch']): number {
-  if (watch === undefined || watch === true) return WATCH_SECONDS
-  if (/^[1-9][0-9]{0,4}$/.test(watch)) return Number(watch)
-  throw cliError(`--watch ${watch} is not a number of seconds from 1 to 99999`, MISUSED)
 }

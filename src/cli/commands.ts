@@ -1,25 +1,25 @@
 import type { Command } from 'commander'
-import { registerAlertCommands } from './alerts/alert-commands.ts'
-import { registerAuditCommands } from './audit/audit-commands.ts'
-import { registerBulkCommands } from './bulk/bulk-commands.ts'
+import { registerAuditCommands } from './access/audit-commands.ts'
 import { type CommandOptions, CommandRunner } from './command-runner.ts'
-import { registerDashboardCommand } from './dashboard/dashboard-command.ts'
-import { registerCronCommands } from './crons/cron-commands.ts'
+import { registerDashboardCommand } from './access/dashboard-command.ts'
 import { registerJobCommands } from './jobs/job-commands.ts'
-import { registerNotificationCommands } from './notifications/notification-commands.ts'
-import { registerSecretCommands } from './secrets/secret-commands.ts'
-import { registerTokenCommands } from './tokens/token-commands.ts'
-import { registerStatisticsCommands } from './statistics/statistics-commands.ts'
+import { registerNotificationCommands } from './alerts/notification-commands.ts'
+import { registerStatisticsCommands } from './queues/statistics-commands.ts'
 import { addClusterOptions } from './cluster/cluster-options.ts'
 import { registerCompletionCommand } from './completion/completion-command.ts'
+import { addExamples } from './output/examples.ts'
+import { type Kind, registerKind } from './kind-commands.ts'
+import { ALERTS, BULKS, CHANNELS, CRONS, ISSUES, QUEUES, SECRETS, TOKENS, WINDOWS } from './kinds.ts'
 import { registerPlanCommand } from './plan/plan-command.ts'
-import { registerQueueCommands } from './queues/queue-commands.ts'
-import { registerTeamCommands } from './team/team-commands.ts'
+import { registerTeamCommands } from './access/team-commands.ts'
 import { type ListenTools, registerListenCommand } from './receiver/listen-command.ts'
+import { registerStatusCommand } from './access/status-command.ts'
 import { registerVerifyCommand } from './receiver/verify-command.ts'
-import { registerWindowCommands } from './windows/window-commands.ts'
 
-export interface ClientOptions extends CommandOptions, ListenTools {}
+export interface ClientOptions extends CommandOptions, ListenTools {
+  /** The clock of this machine, from which spans count. */
+  readonly nowMs: () => number
+}
 
 /**
  * Adds the commands that talk to a running API. A command that fails prints one line to stderr and throws a
@@ -27,22 +27,23 @@ export interface ClientOptions extends CommandOptions, ListenTools {}
  */
 export function registerClientCommands(program: Command, options: ClientOptions): void {
   const runner = new CommandRunner(options)
-  const clock = { stdin: options.stdin, nowMs: () => Date.now() }
+  const tools = { runner, stdin: options.stdin, sleep: options.sleep, nowMs: options.nowMs }
+  const register = (kind: Kind): void => registerKind(program, kind, tools)
   program.commandsGroup('Jobs:')
-  registerJobCommands(program, runner, options)
-  registerBulkCommands(program, runner, options)
+  registerJobCommands(program, tools)
+  register(BULKS)
   program.commandsGroup('Queues, crons and windows:')
-  registerQueueCommands(program, runner, options.stdin)
-  registerCronCommands(program, runner, options.stdin)
-  registerWindowCommands(program, runner, clock)
+  for (const kind of [QUEUES, CRONS, WINDOWS]) register(kind)
   program.commandsGroup('What happened:')
-  registerStatisticsCommands(program, runner)
-  registerAlertCommands(program, runner)
+  registerStatisticsCommands(program, tools)
+  register(ISSUES)
+  registerStatusCommand(program, runner)
+  register(ALERTS)
   registerNotificationCommands(program, runner)
-  registerAuditCommands(program, runner)
+  register(CHANNELS)
+  registerAuditCommands(program, tools)
   program.commandsGroup('Access:')
-  registerTokenCommands(program, runner, clock)
-  registerSecretCommands(program, runner)
+  for (const kind of [TOKENS, SECRETS]) register(kind)
   registerTeamCommands(program, runner)
   registerDashboardCommand(program, runner, options)
   program.commandsGroup('On this machine:')
@@ -50,5 +51,6 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerVerifyCommand(program, runner, options.stdin)
   registerPlanCommand(program, runner)
   registerCompletionCommand(program, runner)
+  addExamples(program)
   if (options.bearerOf !== undefined) addClusterOptions(program)
 }

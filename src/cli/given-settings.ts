@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { cliError, MISUSED } from './cli-error.ts'
 import { collect } from './command-options.ts'
 import { wholeNumber } from './given-number.ts'
+import { givenSeconds } from './given-time.ts'
 
 const SWITCH = ['on', 'off'] as const
 
@@ -15,10 +16,14 @@ export interface RetryFlags {
 export function addRetryOptions(command: Command, byDefault = ''): Command {
   return command
     .addOption(switchOption('--retries <state>', `whether failed jobs are retried${byDefault}`))
-    .option('--retry-delays <seconds>', `seconds before each retry, such as 10,60,600${byDefault}`)
+    .option(
+      '--retry-delays <seconds>',
+      `seconds before each retry, such as 10,60,600 or 10s,1m,1h${byDefault}`,
+    )
     .addOption(
       new Option('--callback-events <events>', `what callbacks tell${byDefault}`).choices([
-        ...['terminal', 'every_attempt'],
+        'terminal',
+        'every_attempt',
       ]),
     )
 }
@@ -26,7 +31,7 @@ export function addRetryOptions(command: Command, byDefault = ''): Command {
 export function retryFields({ retries, retryDelays, callbackEvents }: RetryFlags): object {
   return {
     retries_enabled: isOn(retries),
-    retry_delays: retryDelays?.split(',').map((one) => wholeNumber('--retry-delays', one.trim())),
+    retry_delays: retryDelays?.split(',').map((one) => givenSeconds('--retry-delays', one.trim())),
     callback_events: callbackEvents,
   }
 }

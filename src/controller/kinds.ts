@@ -1,4 +1,5 @@
-import type { Informer, KubeObject, ObjectKey, ObjectRef, ResourceWriter } from '../ports/kubernetes.ts'
+import type { Informer, ObjectKey, ResourceWriter } from '../ports/kubernetes.ts'
+import type { KubeObject, ObjectRef } from '../ports/resource-store.ts'
 import type {
   ApiTokenSpec,
   ApiTokenStatus,
@@ -21,7 +22,7 @@ interface CustomResource<Spec, Status> extends KubeObject {
 
 export type HttpQueue = CustomResource<HttpQueueSpec, HttpQueueStatus>
 export interface HttpCron extends CustomResource<HttpCronSpec, HttpCronStatus> {
-  /** Set on a copy without payload and headers: how many bytes these have. */
+  /** Set on a copy without payload and headers, and says how many bytes these have. */
   readonly leftOutBytes?: number
 }
 export type TeamSettings = CustomResource<TeamSettingsSpec, TeamSettingsStatus>
@@ -33,10 +34,10 @@ export interface ConditionedObject extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] }
 }
 
-/** How the objects of one kind are read and written. */
+/** Reads and writes the objects of one kind. */
 export interface KindAccess<T extends KubeObject> {
   readonly informer: Informer<T>
-  /** What changes in the API server; of the informer, objects also come and go with their namespace. */
+  /** Tells what changes in the API server. In the informer, objects also come and go with their namespace. */
   readonly changes: Pick<Informer<T>, 'isSynced' | 'onChange'>
   readonly writer: ResourceWriter<T>
 }
@@ -49,19 +50,19 @@ export type Workqueues = Readonly<
   >
 >
 
-/** Field managers of this program: what they write is no change by others. */
+/** The field managers of this program. What they write is no change by others. */
 export const OWN_MANAGERS: ReadonlySet<string> = new Set(['punctual-api', 'punctual-controller'])
 
-/** The one name of a TeamSettings. */
+/** Every TeamSettings has this name, so a namespace has one. */
 export const TEAM_SETTINGS_NAME = 'team'
 
-/** Index of HttpQueues by `queueKeyOf`, and of HttpCrons by the queue that they name. */
+/** The index of HttpQueues by `queueKeyOf`, and of HttpCrons by the queue that they name. */
 export const BY_QUEUE = 'queue'
-/** Index of ApiTokens by `spec.sha256`. */
+/** The index of ApiTokens by `spec.sha256`. */
 export const BY_HASH = 'hash'
-/** Index of HttpCrons and MaintenanceWindows. */
+/** The index of HttpCrons and MaintenanceWindows by namespace. */
 export const BY_NAMESPACE = 'namespace'
-/** Index of MaintenanceWindows by `resourceIndexOf`. */
+/** The index of MaintenanceWindows by `resourceIndexOf`. */
 export const BY_RESOURCE = 'resource'
 
 /** The indexes that the informers must have. */
@@ -83,7 +84,7 @@ export const WINDOW_INDEXES: Readonly<Record<string, (window: MaintenanceWindow)
     resource === undefined ? [] : [resourceIndexOf(resource.kind, queueKey(namespace, resource.name))],
 }
 
-/** @param key of a queue that of its queue name */
+/** @param key for a queue, the key of its queue name */
 export function resourceIndexOf(kind: 'HttpQueue' | 'HttpCron', key: ObjectKey): string {
   return `${kind} ${key}`
 }

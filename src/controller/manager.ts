@@ -1,15 +1,15 @@
 import type { TeamQuotas } from '../domain/quotas.ts'
-import type { AuditLog } from '../ports/audit-log.ts'
+import type { AuditLog } from '../ports/access/audit-log.ts'
 import type { CronStats } from '../ports/crons.ts'
 import type {
   EngineRecord,
   EventRecorder,
-  KubeObject,
   NamespaceReader,
   OwnAddressReader,
   Reconciler,
   SecretReader,
 } from '../ports/kubernetes.ts'
+import type { KubeObject } from '../ports/resource-store.ts'
 import type { ControllerMetrics } from '../ports/metrics.ts'
 import type { EgressBounds, EgressPolicy } from '../ports/http-caller.ts'
 import type { StoreSafety } from '../ports/health.ts'
@@ -67,7 +67,7 @@ export interface ManagerParts {
   readonly secrets: SecretReader
   /** The quotas of the installation. */
   readonly quotas: TeamQuotas
-  /** What channels may reach. */
+  /** Bounds what channels may reach. */
   readonly egress: EgressPolicy & EgressBounds
   readonly ownAddresses: OwnAddressReader
   readonly namespaces: NamespaceReader
@@ -81,21 +81,21 @@ export interface ManagerParts {
   readonly auditLog: AuditLog
   readonly safety: StoreSafety
   readonly events: EventRecorder
-  /** Whether this controller is responsible for a namespace. */
+  /** Tells whether this controller is responsible for a namespace. */
   readonly isWatched: (namespace: string) => boolean
-  /** Calls the listener when it becomes responsible for one. @returns unsubscribes */
+  /** Calls the listener when it becomes responsible for a namespace. @returns unsubscribes */
   readonly onJoin: (listener: () => void) => () => void
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: ControllerMetrics
 }
 
-/** All controllers of a process: one reconciler per kind, and the loops of a leader beside them. */
+/** All controllers of a process: one reconciler per kind, and the loops that only a leader runs. */
 export interface Manager {
   readonly reconcilers: Readonly<Record<keyof Workqueues, Reconciler>>
-  /** Why settings cannot be applied although Redis may answer; null = they can, or Redis is away. */
+  /** Says why settings cannot be applied although Redis may answer; null = they can, or Redis is away. */
   obstacle(): string | null
-  /** Runs the loops until the signal; resolves when they are at rest. */
+  /** Runs the loops until the signal. Resolves when they are at rest. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -111,7 +111,7 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
     reconcilers: createReconcilers(parts, enqueue, { engine, loops, admit }),
     obstacle: () => engine.obstacle(),
     run: async (signal) => {
-      // What was deleted while nobody looked.
+      // This finds what was deleted while nobody watched.
       const findOrphans = (): void => {
         loops.orphanQueues.request()
         loops.orphanCrons.request()
@@ -161,35 +161,52 @@ function createReconcilers(
   const polls = new SecretPolls()
   const shared = { ...parts, engine, polls }
   const cronQuota = new CronQuota({
-    ...{ crons: crons.informer, teams: teams.informer, quotas: parts.quotas },
+    crons: crons.informer,
+    teams: teams.informer,
+    quotas: parts.quotas,
     enqueue: (key) => enqueue.crons(key, 'low'),
     count: (overQuota) => parts.metrics.cronsOverQuota(overQuota),
   })
   const cronTargets = new CronTargets({
-    ...{ crons: crons.informer, teams: teams.informer, egress: parts.egress },
+    crons: crons.informer,
+    teams: teams.informer,
+    egress: parts.egress,
     enqueue: (key) => enqueue.crons(key, 'low'),
   })
   const watched = (kind: string, reconciler: Reconciler): Reconciler =>
     whileWatched(reconciler, { isWatched, admit, forget: (key) => void polls.note({ kind, key }, 0) })
   const ofQueues = createQueueReconciler({
-    ...{ ...shared, ...queues, check: createQueueCheck(), orphans: loops.orphanQueues },
+    ...shared,
+    ...queues,
+    check: createQueueCheck(),
+    orphans: loops.orphanQueues,
     statsOf: (key) => loops.queueStatuses.of(key),
     readStats: (key) => loops.queueStatuses.refresh(key),
   })
   const ofCrons = createCronReconciler({
-    ...{ ...shared, ...crons, check: createCronCheck(), orphans: loops.orphanCrons },
-    ...{ quota: cronQuota, targets: cronTargets, queues: queues.informer },
+    ...shared,
+    ...crons,
+    check: createCronCheck(),
+    orphans: loops.orphanCrons,
+    quota: cronQuota,
+    targets: cronTargets,
+    queues: queues.informer,
     stateOf: (key) => loops.cronStatuses.of(key),
   })
   const ofTeams = createTeamReconciler({
-    ...{ ...shared, ...teams },
+    ...shared,
+    ...teams,
     waitingOf: (namespace) => loops.pushedQueues.waitingOf(namespace),
     usageOf: (key) => loops.teamStatuses.of(key),
     failingOf: (key) => loops.teamStatuses.failingOf(key),
   })
   const ofWindows = createWindowReconciler({
-    ...{ ...shared, ...windows, check: createWindowCheck(), enqueue: enqueue.windows },
-    ...{ queues: queues.informer, crons: crons.informer },
+    ...shared,
+    ...windows,
+    check: createWindowCheck(),
+    enqueue: enqueue.windows,
+    queues: queues.informer,
+    crons: crons.informer,
   })
   return {
     queues: watched('HttpQueue', ofQueues),
@@ -200,12 +217,17 @@ function createReconcilers(
   }
 }
 
-/** Begins before all else that listens: a resource of a namespace that is made anew must not pass for one of the former. */
+/**
+ * The keeper must listen before anybody else, as a resource of a namespace that was made anew must not pass for one of
+ * the former namespace.
+ */
 function keepNamespaces(parts: ManagerParts, engine: LeaderSession, enqueue: Workqueues): NamespaceKeeper {
   const { queues, crons, teams, tokens, windows } = parts
   const informers = [queues, crons, teams, tokens, windows].map(({ informer }) => informer)
   const keeper = new NamespaceKeeper({
-    ...{ ...parts, engine, reader: parts.namespaces },
+    ...parts,
+    engine,
+    reader: parts.namespaces,
     onErased: (namespace) => enqueueAll(parts, enqueue, namespace),
     inUse: () =>
       new Set(
@@ -224,7 +246,7 @@ function keepNamespaces(parts: ManagerParts, engine: LeaderSession, enqueue: Wor
   return keeper
 }
 
-/** What names another resource says whether that exists. */
+/** A resource that names another one says in its status whether that exists, so both are watched. */
 function watchAll({ queues, crons, windows }: ManagerParts, enqueue: Workqueues): void {
   const ofWindows = { index: BY_RESOURCE, enqueue: enqueue.windows }
   watchNamed(queues.informer, windows.informer, {
@@ -236,11 +258,13 @@ function watchAll({ queues, crons, windows }: ManagerParts, enqueue: Workqueues)
     entryOf: (cron) => resourceIndexOf('HttpCron', keyOf(cron)),
   })
   watchNamed(queues.informer, crons.informer, {
-    ...{ index: BY_QUEUE, entryOf: queueKeyOf, enqueue: enqueue.crons },
+    index: BY_QUEUE,
+    entryOf: queueKeyOf,
+    enqueue: enqueue.crons,
   })
 }
 
-/** @param namespace the only one; absent = all, since a new or different engine has none of the settings */
+/** @param namespace the only one to enqueue; absent = all, since a new or different engine has none of the settings */
 function enqueueAll(parts: ManagerParts, enqueue: Workqueues, namespace?: string): void {
   const { crons, teams, tokens, windows } = parts
   const isMeant = ({ metadata }: KubeObject): boolean =>
@@ -260,7 +284,7 @@ function enqueueQueues(
   for (const queue of queues.informer.all()) if (isMeant(queue)) enqueue.queues(queueKeyOf(queue), 'low')
 }
 
-/** The queues say it in a condition, and the record of the engine in an Event. */
+/** Reports risks in two ways: in a condition of the queues, and in an Event of the engine's record. */
 function warnOfRisks({ safety }: ManagerParts, engine: LeaderSession): void {
   const risks = safety.risks()
   if (risks.length > 0) engine.warn({ reason: 'RedisUnsafe', action: 'WatchRedis', note: risks.join(' ') })
@@ -276,23 +300,30 @@ function createLoops(
   const { queues, crons, teams, queueStats, cronStats, metrics } = parts
   return {
     queueStatuses: createQueueStatusSync({
-      ...{ ...parts, ...queues },
+      ...parts,
+      ...queues,
       enqueue: (key) => enqueue.queues(key, 'low'),
     }),
     cronStatuses: createCronStatusSync({
-      ...{ ...parts, ...crons },
+      ...parts,
+      ...crons,
       enqueue: (key) => enqueue.crons(key, 'low'),
     }),
     teamStatuses: createTeamStatusSync({
-      ...{ ...parts, ...teams },
+      ...parts,
+      ...teams,
       enqueue: (key) => enqueue.teams(key, 'low'),
     }),
     pushedQueues: new PushedQueues({
-      ...{ ...parts, ...queues, admit },
+      ...parts,
+      ...queues,
+      admit,
       onWaiting: (namespace) => enqueue.teams(`${namespace}/${TEAM_SETTINGS_NAME}`, 'low'),
     }),
     orphanQueues: new OrphanSweep({
-      ...{ ...parts, ...queues, what: 'Queues' },
+      ...parts,
+      ...queues,
+      what: 'Queues',
       readApplied: async (at) => {
         const page = await queueStats.page(at)
         return { refs: page.queues.filter(({ isPushed }) => !isPushed), cursor: page.cursor }
@@ -303,7 +334,9 @@ function createLoops(
       count: (orphans) => metrics.orphanQueues(orphans),
     }),
     orphanCrons: new OrphanSweep({
-      ...{ ...parts, ...crons, what: 'Crons' },
+      ...parts,
+      ...crons,
+      what: 'Crons',
       readApplied: async (at) => {
         const page = await cronStats.page(at)
         return { refs: page.crons, cursor: page.cursor }
@@ -316,7 +349,7 @@ function createLoops(
   }
 }
 
-/** Starts once the informers have their first list: before, every queue would look like an orphan. */
+/** Waits for the informers' first list, before which every queue would look like an orphan. */
 async function runLoops(
   { queues, crons, teams }: ManagerParts,
   loops: Loops,

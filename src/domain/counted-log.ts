@@ -1,9 +1,8 @@
-/** Between two lines about the same. */
+/** Least time between two lines of one log. */
 const COUNTED_LOG_MS = 60_000
 
 /**
- * For what anybody can make happen as often as they like: the first time is written at once, and from then on one line a
- * minute at most.
+ * Logs what anybody can cause as often as they like: the first time at once, from then on at most one line a minute.
  * @param write how often it happened since the last line, and what was given the last time
  * @returns counts one
  */

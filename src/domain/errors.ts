@@ -47,6 +47,11 @@ export class RoleEndedError extends CodedError {
   readonly code = 'role_ended'
 }
 
+/** A backup cannot be made, read or put back, for the reason in the message. */
+export class BackupError extends CodedError {
+  readonly code = 'backup_failed'
+}
+
 /** The store of resources refused an edit, for the reason in the message. */
 export class EditRefusedError extends CodedError {
   readonly code = 'edit_refused'
@@ -67,7 +72,7 @@ export class EditConflictError extends CodedError {
 /** An edit would send secret headers to another origin than they were given for. */
 export class RedirectedHeadersError extends CodedError {
   readonly code = 'redirected_headers'
-  /** Their names. */
+  /** Names of the headers that have to be given anew. */
   readonly headers: readonly string[]
 
   constructor(headers: readonly string[]) {
@@ -77,7 +82,7 @@ export class RedirectedHeadersError extends CodedError {
 }
 
 /**
- * Why a request to the Kubernetes API failed. `unavailable`: no response, or a fault of the server; a write may or may
+ * Why a request to the Kubernetes API, or to a folder of manifests, failed. `unavailable`: no response, or a fault of the server; a write may or may
  * not have happened. `too_many`: the server asks for a pause. `gone`: the resource version is too old. `too_large`: the
  * response is longer than the client reads.
  */
@@ -92,21 +97,28 @@ export type ResourceApiFault =
   | 'forbidden'
   | 'unauthorized'
 
-/** The message is the API server's own, without secrets. */
+/** The message is that of the API server or the folder, without secrets. */
 export class ResourceApiError extends CodedError {
   readonly code = 'resource_api'
   readonly fault: ResourceApiFault
-  /** From Retry-After; null without one. */
+  /** The pause that Retry-After asked for; null without that header. */
   readonly retryAfterMs: number | null
   constructor(
     fault: ResourceApiFault,
     reason: string,
-    options?: ErrorOptions & { readonly retryAfterMs?: number | null },
+    options?: ErrorOptions & {
+      readonly retryAfterMs?: number | null
+      readonly source?: 'Kubernetes API' | 'Manifest folder'
+    },
   ) {
-    super(`Kubernetes API: ${reason}`, options)
+    super(`${options?.source ?? 'Kubernetes API'}: ${reason}`, options)
     this.fault = fault
     this.retryAfterMs = options?.retryAfterMs ?? null
   }
+}
+
+export function isFault(error: unknown, fault: ResourceApiFault): boolean {
+  return error instanceof ResourceApiError && error.fault === fault
 }
 
 /** A mistake of the person who starts the program; the message says how to correct it. The program exits with 2. */

@@ -12,6 +12,15 @@ export const TIMEOUT_SECONDS_MAX = 300
 export const RETRY_DELAYS_MAX = 10
 export const RETRY_DELAY_SECONDS_MIN = 1
 export const RETRY_DELAY_SECONDS_MAX = 86_400
+export const NO_RETRY_STATUSES_MAX = 20
+export const RETRY_JITTER_PERCENT_MAX = 100
+export const RATE_LIMIT_MAX = 1_000_000
+export const RATE_PERIOD_SECONDS_MAX = 86_400
+export const BREAKER_MIN_CALLS_MAX = 10_000
+export const BREAKER_WINDOW_SECONDS_MAX = 3_600
+export const BREAKER_OPEN_SECONDS_MAX = 900
+/** A target may ask for no longer wait than this. */
+export const RETRY_AFTER_SECONDS_MAX = 86_400
 export const DLQ_RETENTION_DAYS = [3, 7, 14, 30] as const
 export const CALLBACK_TIMEOUT_SECONDS = 10
 /** A job due within this many seconds goes straight to the near set; a later one waits in a minute bucket. */
@@ -19,7 +28,7 @@ export const NEAR_DELAY_SECONDS_MAX = 60
 
 // Intake.
 export const REQUEST_BODY_BYTES_MAX = 1024 * 1024
-/** Of `POST /api/jobs/batch`: pushes, and bytes of the body; each push has at most REQUEST_BODY_BYTES_MAX. */
+/** Bounds of `POST /api/jobs/batch`: pushes, and bytes of the body; each push has at most REQUEST_BODY_BYTES_MAX. */
 export const BATCH_JOBS_MAX = 1_000
 export const BATCH_BODY_BYTES_MAX = 16 * 1024 * 1024
 export const JSON_DEPTH_MAX = 64
@@ -58,13 +67,15 @@ export const ENQUEUE_BATCH_BYTES_MAX = 2 * 1024 * 1024
 // Outgoing calls.
 export const CONNECT_TIMEOUT_MS = 10_000
 export const DNS_TIMEOUT_MS = 5_000
-export const RESPONSE_HEADER_BYTES_MAX = 16 * 1024
+export const RESPONSE_HEADER_BYTES_MAX = 64 * 1024
 /** How much of a response body `body_contains` searches. */
 export const RESPONSE_BODY_INSPECTED_BYTES_MAX = 256 * 1024
 /** A longer response counts as answered, and the rest of it is not read. */
 export const RESPONSE_BODY_READ_BYTES_MAX = 1024 * 1024
-/** Of each body in a call record. */
+/** Bound of each body in a call record; longer ones are cut. */
 export const CALL_RECORD_BODY_BYTES_MAX = 16 * 1024
+/** Bound of the response's headers in a call record; those that do not fit are left out. */
+export const CALL_RECORD_HEADER_BYTES_MAX = 16 * 1024
 export const ERROR_MESSAGE_CHARACTERS_MAX = 300
 export const SOCKETS_PER_ORIGIN_MAX = 1024
 
@@ -121,7 +132,9 @@ export const HISTORY_BLOCK_CHAINS = 256
 /** Part of maxmemory that finished chains may take, beside those that each queue keeps; and where Redis has no limit. */
 export const HISTORY_PART = 1 / 4
 export const HISTORY_BYTES_WITHOUT_LIMIT = 1024 * 1024 * 1024
-/** In the hidden queue of a cron: more than it has records, because runs may end in another order than they started. */
+/**
+ * A cron's hidden queue keeps more chains than the cron has records: runs may end in another order than they started.
+ */
 export const FINISHED_CHAINS_PER_CRON_MAX = 2 * CRON_RECORDS_MAX
 /** They may exceed it by this much before `finish` asks for a trim. */
 export const FINISHED_CHAINS_PER_CRON_SLACK = 50
@@ -129,7 +142,7 @@ export const FAILED_CALLS_PER_QUEUE_MAX = 1_000
 export const SUCCESSFUL_CALLS_PER_QUEUE_MAX = 100
 export const CALL_RECORD_DAYS = 3
 export const CALL_RECORDS_BYTES_MAX = 256 * 1024 * 1024
-/** By one executor, of each queue and of all. */
+/** Most records that one executor keeps a second: of one queue, and of all. */
 export const SUCCESSFUL_CALL_RECORDS_PER_SECOND = 20
 export const SUCCESSFUL_CALL_RECORDS_OF_ALL_PER_SECOND = 200
 
@@ -145,7 +158,10 @@ export const PENDING_JOBS_PER_TEAM_DEFAULT = 1_000_000
 export const CRON_BYTES_PER_TEAM_MAX = 32 * 1024 * 1024
 /** Values that one queue or cron takes from Secrets, for each header that they are for. */
 export const SECRET_BYTES_PER_OWNER_MAX = 32 * 1024
-/** Those of all queues and crons of a team, as stored: sealed, some 1.4 times as long. Redis and each executor hold them. */
+/**
+ * Bound of all secrets of a team's queues and crons, as stored: sealed, some 1.4 times as long. Redis and each executor
+ * hold them.
+ */
 export const SECRET_BYTES_PER_TEAM_MAX = 1024 * 1024
 
 // Standalone.
@@ -166,6 +182,18 @@ export const ALERTS_PER_SHARD_MIN = 500
 export const ALERT_RETENTION_DAYS = 30
 /** Different resources, types and reasons whose alerts are counted apart, for each team and shard. */
 export const ALERT_FINGERPRINTS_MAX = 1_000
+/** Issues kept for a team; each shard keeps an equal part, and at least ISSUES_PER_SHARD_MIN. */
+export const ISSUES_PER_TEAM_MAX = 1_000
+export const ISSUES_PER_SHARD_MIN = 100
+/** Issues of one queue or cron. Failures of further groups are counted together, as its other failures. */
+export const ISSUES_PER_QUEUE_MAX = 40
+/** Failures count for this long, by the hour; an issue without any since is removed. */
+export const ISSUE_DAYS = 7
+/** An issue is resolved when nothing has failed for this long, and something has succeeded since. */
+export const ISSUE_QUIET_MS = 3_600_000
+export const ISSUE_MUTE_DAYS_MAX = 30
+/** A longer host is cut. */
+export const ISSUE_HOST_CHARACTERS_MAX = 255
 export const CHANNELS_PER_TEAM_MAX = 10
 export const HEADER_SECRETS_PER_TEAM_MAX = 20
 export const MEMBERS_PER_TEAM_MAX = 100
@@ -223,6 +251,13 @@ export const BULK_RETENTION_DAYS = 30
 /** Jobs of one page, and bytes of their payloads (a larger job goes alone). */
 export const BULK_PAGE_JOBS_MAX = 100
 export const BULK_PAGE_BYTES_MAX = 1024 * 1024
+/** Jobs of a bulk that `bulk_id` finds: the first that it made or fired; each shard keeps an equal part. */
+export const BULK_JOBS_LISTED_MAX = 100_000
+/** A bulk rests while so many of the jobs that it made have not ended; each shard has an equal part. */
+export const BULK_JOBS_WAITING_MAX = 1_000_000
+/** Jobs that must have ended before a bulk stops by itself: the bounds and the default of `stop_when.min`. */
+export const STOP_MIN_MAX = 10_000
+export const STOP_MIN_DEFAULT = 50
 /** Failures of a bulk that are kept; each shard keeps an equal part. */
 export const BULK_FAILURES_MAX = 1_000
 /** Jobs a second. */

@@ -24,12 +24,12 @@ export class LinkedList<T> {
     return this.#first?.value
   }
 
-  /** From the first to the last; the value at hand may be removed. */
+  /** Iterates from first to last; the value at hand may be removed. */
   *[Symbol.iterator](): Generator<T> {
     for (const link of this.links()) yield link.value
   }
 
-  /** From the first to the last; the link at hand may be removed. */
+  /** Iterates from first to last; the link at hand may be removed. */
   *links(): Generator<Link<T>> {
     let link = this.#first
     while (link !== null) {

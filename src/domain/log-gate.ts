@@ -5,7 +5,7 @@ const LINE_EVERY_MS = 60_000
 const KINDS_MAX = 1_000
 
 interface KnownKind {
-  /** Since the last line. */
+  /** Faults since the last line. */
   count: number
   loggedAtMs: number
 }

@@ -16,13 +16,13 @@ export type AppliedResources = (typeof APPLIED_RESOURCES)[number]
 
 const TOOLS = { argo_cd: 'Argo CD', flux: 'Flux', helm: 'Helm' } as const
 
-/** Such as `Argo CD (shop)` and `kubectl apply`. */
+/** `Argo CD (shop)`, `kubectl apply`. */
 export function managerText({ tool, name }: Pick<ManagedBy, 'tool' | 'name'>): string {
   if (tool === 'kubectl') return 'kubectl apply'
   return tool === 'other' ? name : `${TOOLS[tool]} (${name})`
 }
 
-/** What to know of an edit that was made all the same. */
+/** Warns that a manifest kept elsewhere will undo or overwrite the edit; empty if nobody keeps one. */
 export function editWarning(by: ManagedBy | null): string[] {
   if (by === null) return []
   return [

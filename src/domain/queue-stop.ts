@@ -1,6 +1,6 @@
 import type { Actor, AuditRecord } from './access/audit-record.ts'
 
-/** What keeps a queue from starting jobs, or from taking them. */
+/** Two ways to stop a queue: a pause keeps it from starting jobs, a drain from taking new ones. */
 export type QueueStopKind = 'pause' | 'drain'
 
 /** Who paused or drained a queue, when and why, as the audit log has it. */
@@ -12,7 +12,7 @@ export interface QueueStop {
   readonly reason: string | null
 }
 
-/** As the API shows a setting, and as a resource has it. */
+/** Names of each setting: first in the API, then in a resource. */
 const FIELDS = {
   pause: { action: 'pause', names: ['is_active', 'active'], value: false },
   drain: { action: 'drain', names: ['is_draining', 'draining'], value: true },

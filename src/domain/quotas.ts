@@ -1,8 +1,6 @@
 import { QUOTA_MAX } from './limits.ts'
 
-/**
- * What a team may hold at most; null = unlimited. In the order in which they are listed, and checked for a push.
- */
+/** The most a team may hold; null = unlimited. Listed, and checked for a push, in this order. */
 export interface TeamQuotas {
   readonly queues: number | null
   readonly crons: number | null

@@ -1,7 +1,7 @@
 import { isOutage, reasonOf } from './errors.ts'
 import { LruCache } from './lru-cache.ts'
 
-/** What is set aside when our own code throws over it; a label of a metric. */
+/** Kinds of things that are set aside when our own code throws over them; a label of a metric. */
 export const SET_ASIDE_KINDS = [
   'window',
   'cron',
@@ -18,7 +18,7 @@ export const SET_ASIDE_KINDS = [
 export type SetAsideKind = (typeof SET_ASIDE_KINDS)[number]
 
 /** Things that are remembered as told. */
-const TOLD_MAX = 1_000
+const LOGGED_MAX = 1_000
 
 interface Sinks {
   readonly logger: { error(message: string, fields: Record<string, unknown>): void }
@@ -32,8 +32,8 @@ interface Sinks {
 export class SetAside {
   readonly #kind: SetAsideKind
   readonly #sinks: Sinks
-  /** Of each thing, the reason that was told last. */
-  readonly #told = new LruCache<string, string>(TOLD_MAX)
+  /** Last reason logged for each thing, so that the same one is not logged again. */
+  readonly #logged = new LruCache<string, string>(LOGGED_MAX)
 
   constructor(kind: SetAsideKind, sinks: Sinks) {
     this.#kind = kind
@@ -44,14 +44,14 @@ export class SetAside {
   note(thing: Record<string, string | number>, defect: unknown): void {
     const reason = reasonOf(defect)
     const key = JSON.stringify(thing)
-    if (this.#told.get(key) === reason) return
-    this.#told.set(key, reason)
+    if (this.#logged.get(key) === reason) return
+    this.#logged.set(key, reason)
     this.#sinks.metrics.setAside(this.#kind)
     const fields = { kind: this.#kind, ...thing, reason }
     this.#sinks.logger.error('Something was set aside because of a defect; all else goes on', fields)
   }
 
-  /** What `judge` answers; `otherwise` if it throws because of a defect. Throws outages. */
+  /** Answers what `judge` does; `otherwise` if it throws because of a defect. Throws outages. */
   try<T, U>(thing: Record<string, string | number>, judge: () => T, otherwise: U): T | U {
     try {
       return judge()

@@ -147,7 +147,7 @@ export class Executor {
   #noteLease(): void {
     const [held, of] = [this.#shardsHeld(), this.#workers.size]
     if (held < of) this.#options.logger.debug('The executor holds the lease of a shard', { held, of })
-    // Leases made in the same turn are noted one by one, when all are held already.
+    // Leases made in the same iteration of the event loop are noted one by one, when all are held already.
     else if (!this.#holdsAll) this.#options.logger.info('The executor holds its leases')
     this.#holdsAll = held === of
   }

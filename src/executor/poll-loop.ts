@@ -1,10 +1,10 @@
-import type { LoopTurns } from '../ports/loops/loop-health.ts'
+import type { LoopIterations } from '../ports/loops/loop-health.ts'
 import type { Clock } from '../ports/runtime.ts'
 
 export interface PollLoopOptions {
   readonly clock: Clock
   /** Is told how each poll ends. */
-  readonly turns: LoopTurns
+  readonly iterations: LoopIterations
   /** The sleep after a poll that found Redis away or full, ms. */
   readonly retryMs: number
 }
@@ -55,23 +55,23 @@ export abstract class PollLoop {
   }
 
   async #run(delayMs: number): Promise<void> {
-    for (let sleepMs = delayMs; ; sleepMs = await this.#turn()) {
+    for (let sleepMs = delayMs; ; sleepMs = await this.#iterate()) {
       if (sleepMs > 0 && !this.#isStopped) await this.#sleep(sleepMs)
       this.#isBackingOff = false
       if (this.#isStopped) return
     }
   }
 
-  async #turn(): Promise<number> {
-    const { turns, retryMs } = this.#options
+  async #iterate(): Promise<number> {
+    const { iterations, retryMs } = this.#options
     try {
       const sleepMs = await this.poll()
-      turns.succeeded()
+      iterations.succeeded()
       return sleepMs
     } catch (error) {
       this.#isWoken = false
       this.#isBackingOff = true
-      return turns.failed(error) ?? retryMs
+      return iterations.failed(error) ?? retryMs
     }
   }
 

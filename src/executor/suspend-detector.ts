@@ -1,4 +1,4 @@
-import type { LoopTurns } from '../ports/loops/loop-health.ts'
+import type { LoopIterations } from '../ports/loops/loop-health.ts'
 import type { Clock } from '../ports/runtime.ts'
 import { PollLoop } from './poll-loop.ts'
 
@@ -15,8 +15,8 @@ export class SuspendDetector extends PollLoop {
   readonly #onSuspended: () => void
   #aheadMs: number
 
-  constructor(clock: Clock, turns: LoopTurns, onSuspended: () => void) {
-    super({ clock, turns, retryMs: CHECK_EVERY_MS })
+  constructor(clock: Clock, iterations: LoopIterations, onSuspended: () => void) {
+    super({ clock, iterations, retryMs: CHECK_EVERY_MS })
     this.#clock = clock
     this.#onSuspended = onSuspended
     this.#aheadMs = clock.wallMs() - clock.monotonicMs()

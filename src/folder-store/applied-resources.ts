@@ -1,7 +1,9 @@
 import type { ApiToken } from '../domain/access/api-token.ts'
+import { signingSecretId } from '../domain/access/signing-secret.ts'
 import { impossibleAssertions } from '../domain/jobs/assertion.ts'
 import { WINDOWS_PER_TEAM_MAX } from '../domain/limits.ts'
 import { blockedUrlOf } from '../resources/cron-spec.ts'
+import { ownerOf } from '../resources/queue-owner.ts'
 import { identityOf } from '../resources/resource.ts'
 import type { FieldProblem } from '../resources/schema/field-path.ts'
 import type {
@@ -15,10 +17,11 @@ import type {
 } from '../resources/resource.ts'
 import { headerSecretFieldOf } from '../resources/secret-refs.ts'
 import { channelOf, secretFieldOf } from '../resources/team-channels.ts'
-import { type FolderProblem, orSetAside, type Placed } from './folder-problem.ts'
+import { type FolderProblem, orSetAside, type Placed, placeOf } from './folder-problem.ts'
 import { cronKey, queueKey, secretsKey, tokenKey, windowKey } from './folder-snapshot.ts'
 import type { FolderCron, FolderSnapshot, FolderTeam, TeamPolicy } from './folder-snapshot.ts'
 import { ownSecretsOf, secretTextOf, valueOf } from './folder-secrets.ts'
+import { objectOf } from './folder-object.ts'
 import type { ManifestFile } from './files/manifest-file.ts'
 
 /** The resources of the good versions of all files, conflicts resolved. */
@@ -26,19 +29,19 @@ export interface AppliedResources {
   readonly snapshot: FolderSnapshot
   /** By queue key: the manifest that is applied, then younger ones with the same name. */
   readonly queues: ReadonlyMap<string, ReadonlyArray<Placed<HttpQueueResource>>>
-  /** By cron key. */
+  /** Crons by cron key. */
   readonly crons: ReadonlyMap<string, Placed<HttpCronResource>>
-  /** By window key. */
+  /** Windows by window key. */
   readonly windows: ReadonlyMap<string, Placed<MaintenanceWindowResource>>
-  /** Where what a change names is written, by its key (see `keysOf`). */
+  /** By the key of a change (see `keysOf`), the manifest that describes what it names. */
   readonly places: ReadonlyMap<string, Placed>
   readonly problems: readonly FolderProblem[]
 }
 
-/** Whether the egress policy refuses a URL of a team that allows this. */
+/** Tells whether the egress policy refuses a URL of a team that allows this. */
 export type IsTargetBlocked = (url: URL, egressAllow: readonly string[]) => boolean
 
-/** @param before a team with an unusable secret keeps its settings from here, so that its calls stay signed */
+/** @param before from here a team with an unusable secret keeps its settings, so that its calls stay signed */
 export function resolveResources(
   files: readonly ManifestFile[],
   before: FolderSnapshot,
@@ -46,17 +49,7 @@ export function resolveResources(
 ): AppliedResources {
   const problems: FolderProblem[] = []
   const unique = firstOfEach(oldestFirst(files), problems)
-  const queues = new Map<string, Array<Placed<HttpQueueResource>>>()
-  for (const placed of unique.filter(isQueue)) {
-    const { team, queueName } = placed.resource
-    const key = queueKey({ team, name: queueName })
-    const sameName = queues.get(key) ?? []
-    const [winner] = sameName
-    if (winner !== undefined) {
-      problems.push(takenProblem(placed, `The queue name ${JSON.stringify(queueName)}`, winner))
-    }
-    queues.set(key, [...sameName, placed])
-  }
+  const queues = queuesOf(unique.filter(isQueue), problems)
   const secrets = new Map(
     unique.filter(isSecret).map((placed) => [identityOf(placed.resource), placed.resource]),
   )
@@ -77,7 +70,7 @@ export function resolveResources(
   const kept = before.crons.filter((cron) => blocked.has(cronKey(cron)))
   const open = new Map([...crons].filter(([key]) => !blocked.has(key)))
   const own = ownSecretsOf([...winners, ...open.values()], secrets, { before, problems })
-  // What stays of a cron stays with its secrets: those of its manifest are for another URL.
+  // A cron that stays as it was keeps its secrets too: those of its manifest are for another URL.
   const keptSecrets = (before.secrets ?? []).filter(
     ({ owner }) => owner.kind === 'cron' && blocked.has(cronKey(owner)),
   )
@@ -88,6 +81,27 @@ export function resolveResources(
   return { snapshot, queues, crons, windows, places: placesOf(unique), problems }
 }
 
+/** Lists the queues of each name, the owner first as in a cluster: the oldest that no push made, else the oldest. */
+function queuesOf(
+  placed: ReadonlyArray<Placed<HttpQueueResource>>,
+  problems: FolderProblem[],
+): AppliedResources['queues'] {
+  const nameOf = ({ resource: { team, queueName: name } }: Placed<HttpQueueResource>) =>
+    queueKey({ team, name })
+  return new Map(
+    [...Map.groupBy(placed, nameOf)].map(([key, sameName]) => {
+      const owner = sameName.length === 1 ? undefined : ownerOf(sameName.map(objectOf))
+      const winner = sameName.find(({ resource }) => resource.name === owner?.metadata.name) ?? sameName[0]
+      const others = sameName.filter((one) => one !== winner)
+      for (const one of others) {
+        const what = `The queue name ${JSON.stringify(one.resource.queueName)}`
+        if (winner !== undefined) problems.push(takenProblem(one, what, winner))
+      }
+      return [key, winner === undefined ? others : [winner, ...others]]
+    }),
+  )
+}
+
 function placesOf(placed: readonly Placed[]): ReadonlyMap<string, Placed> {
   return new Map(
     placed
@@ -96,8 +110,8 @@ function placesOf(placed: readonly Placed[]): ReadonlyMap<string, Placed> {
   )
 }
 
-/** As in `keysOf`. */
-function keysOfResource(resource: Resource): readonly string[] {
+/** Makes the same keys as `keysOf`. */
+export function keysOfResource(resource: Resource): readonly string[] {
   const { team, name } = resource
   switch (resource.kind) {
     case 'HttpQueue': {
@@ -136,8 +150,7 @@ function snapshotOf(
     windows: settingsOf(windows),
     teams: [...teams].sort((left, right) => compare(left.team, right.team)),
     tokens: [...tokens].sort(byTeamAndName),
-    // States of earlier versions have none: no change as long as there are none.
-    ...(secrets === undefined || secrets.length === 0 ? {} : { secrets }),
+    secrets,
   })
 }
 
@@ -152,12 +165,10 @@ function settingsOf<Settings>(
 export function oldestFirst(files: readonly ManifestFile[]): Placed[] {
   return [...files]
     .sort((left, right) => left.madeAtMs - right.madeAtMs || compare(left.file, right.file))
-    .flatMap(({ file, good }) =>
-      (good?.resources ?? []).map(({ resource, document }) => ({ file, document, resource })),
-    )
+    .flatMap(({ file, madeAtMs, good }) => (good?.resources ?? []).map((one) => ({ ...one, file, madeAtMs })))
 }
 
-/** Keys of the crons that call what their team may not; each is a problem. */
+/** Finds the crons that call what their team may not, and reports each as a problem. */
 function blockedCrons(
   crons: AppliedResources['crons'],
   {
@@ -173,7 +184,7 @@ function blockedCrons(
   const allowed = new Map(teams.map(({ team, policy }) => [team, policy.egressAllow]))
   const blocked = new Set<string>()
   for (const [key, placed] of crons) {
-    const { file, document, resource } = placed
+    const { resource } = placed
     const egressAllow = allowed.get(resource.team) ?? []
     const otherwise = 'set aside'
     const problem = orSetAside<FieldProblem | typeof otherwise | null>(placed, { problems, otherwise }, () =>
@@ -184,7 +195,9 @@ function blockedCrons(
     if (problem === otherwise) continue
     const reason = `${problem.reason} The cron is not applied; settings applied earlier stay.`
     problems.push({
-      ...{ code: 'TargetBlocked', file, document, line: null },
+      code: 'TargetBlocked',
+      ...placeOf(placed),
+      line: null,
       field: problem.path.join('.'),
       reason,
     })
@@ -192,15 +205,16 @@ function blockedCrons(
   return blocked
 }
 
-/** The warning that the API would answer; the resource is applied. */
-function impossibleIn({
-  file,
-  document,
-  resource,
-}: Placed<HttpQueueResource> | Placed<HttpCronResource>): readonly FolderProblem[] {
-  return impossibleAssertions(resource.settings.successAssertions).map(({ index, why }) => ({
-    ...{ code: 'NeverSucceeds', file, document, line: null },
-    ...{ field: `spec.successAssertions[${index}]`, reason: why },
+/** Answers the warning that the API would give. The resource is applied all the same. */
+function impossibleIn(
+  placed: Placed<HttpQueueResource> | Placed<HttpCronResource>,
+): readonly FolderProblem[] {
+  return impossibleAssertions(placed.resource.settings.successAssertions).map(({ index, why }) => ({
+    code: 'NeverSucceeds',
+    ...placeOf(placed),
+    line: null,
+    field: `spec.successAssertions[${index}]`,
+    reason: why,
   }))
 }
 
@@ -222,13 +236,15 @@ function takenProblem(
   winner: Placed,
   code: FolderProblem['code'] = 'NameTaken',
 ): FolderProblem {
-  const location = `document ${winner.document} of ${winner.file}`
-  const reason = `${what} is taken by ${location}, which is older: this one is not applied.`
-  return { code, file: placed.file, document: placed.document, line: null, field: null, reason }
+  const item = winner.item === null ? '' : `item ${winner.item} of `
+  const location = `${item}document ${winner.document} of ${winner.file}`
+  const why = winner.madeAtMs <= placed.madeAtMs ? 'which is older' : 'which no push has made'
+  const reason = `${what} is taken by ${location}, ${why}: this one is not applied.`
+  return { code, ...placeOf(placed), line: null, field: null, reason }
 }
 
 function teamOf(
-  { file, document, resource }: Placed<TeamSettingsResource>,
+  placed: Placed<TeamSettingsResource>,
   secrets: ReadonlyMap<string, SecretResource>,
   context: {
     readonly before: FolderSnapshot
@@ -237,9 +253,10 @@ function teamOf(
   },
 ): readonly FolderTeam[] {
   const { before, isTargetBlocked, problems } = context
-  const { team, egressAllow, quotas, members } = resource
+  const { resource } = placed
+  const { team, egressAllow, quotas, members, appliedResources } = resource
   const report = (code: FolderProblem['code'], field: string, reason: string): null => {
-    problems.push({ code, file, document, line: null, field, reason })
+    problems.push({ code, ...placeOf(placed), line: null, field, reason })
     return null
   }
   const found = resource.signingSecretRefs.map((ref, index) => {
@@ -269,13 +286,19 @@ function teamOf(
   })
   const usable = channels.filter((channel) => channel !== null)
   const policy: TeamPolicy = Object.freeze({
-    ...{ egressAllow, signingSecrets, headerSecrets, quotas, members },
+    egressAllow,
+    signingSecrets,
+    signingSecretIds: resource.signingSecretRefs.map(signingSecretId),
+    headerSecrets,
+    quotas,
+    members,
     channels: usable,
+    appliedResources,
   })
   return [{ team, policy }]
 }
 
-/** A token belongs to one team: that of the older resource. */
+/** A token belongs to one team, that of the older resource. */
 function tokensOf(
   placed: ReadonlyArray<Placed<ApiTokenResource>>,
   problems: FolderProblem[],
@@ -292,7 +315,7 @@ function tokensOf(
   })
 }
 
-/** The oldest windows of a team, as many as a team may have. */
+/** Takes the oldest windows of a team, as many as it may have. */
 function windowsOf(
   placed: ReadonlyArray<Placed<MaintenanceWindowResource>>,
   problems: FolderProblem[],
@@ -300,7 +323,7 @@ function windowsOf(
   const counts = new Map<string, number>()
   const windows = new Map<string, Placed<MaintenanceWindowResource>>()
   for (const one of placed) {
-    const { file, document, resource } = one
+    const { resource } = one
     const count = counts.get(resource.team) ?? 0
     if (count < WINDOWS_PER_TEAM_MAX) {
       counts.set(resource.team, count + 1)
@@ -308,7 +331,7 @@ function windowsOf(
       continue
     }
     const reason = `${resource.team} has ${WINDOWS_PER_TEAM_MAX} older maintenance windows, the most allowed: this one is not applied.`
-    problems.push({ code: 'TooManyWindows', file, document, line: null, field: null, reason })
+    problems.push({ code: 'TooManyWindows', ...placeOf(one), line: null, field: null, reason })
   }
   return windows
 }
@@ -319,7 +342,7 @@ const isWindow = (placed: Placed): placed is Placed<MaintenanceWindowResource> =
   placed.resource.kind === 'MaintenanceWindow'
 const isSecret = (placed: Placed): placed is Placed<SecretResource> => placed.resource.kind === 'Secret'
 const isToken = (placed: Placed): placed is Placed<ApiTokenResource> => placed.resource.kind === 'ApiToken'
-export const isTeamSettings = (placed: Placed): placed is Placed<TeamSettingsResource> =>
+const isTeamSettings = (placed: Placed): placed is Placed<TeamSettingsResource> =>
   placed.resource.kind === 'TeamSettings'
 
 interface Named {
@@ -331,7 +354,7 @@ function byTeamAndName(left: Named, right: Named): number {
   return compare(left.team, right.team) || compare(left.name, right.name)
 }
 
-/** By code units, so that every machine sorts alike. */
+/** Compares by code units, so that every machine sorts alike. */
 function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0
 }

@@ -20,17 +20,20 @@ import {
   withFailedRemovals,
 } from './folder-snapshot.ts'
 
-/** Applies a change and answers what was refused; rejects when it does not know how much was applied. */
+/** Applies a change and answers what was refused. Rejects when it does not know how much was applied. */
 export type ApplyChange = (change: FolderChange) => Promise<Refusals>
 
 const LOGGED_NAMES_MAX = 20
-/** What threw while it was applied will most likely throw again: as long as the folder stays as it is, it has time. */
+/**
+ * What threw while it was applied will most likely throw again, so while the folder stays the same it is retried this
+ * seldom.
+ */
 const FAULTS_AGAIN_MS = 30_000
 
 /**
- * Applies what the folder says and is not applied yet. Owns the snapshot that was applied last. What was refused, and all
- * of an interrupted change, is part of every further change until it is applied, or undone once the folder no longer
- * says it. What threw is a problem of its resource, and is tried again at the next change, or after FAULTS_AGAIN_MS.
+ * Applies what the folder says and is not applied yet. Owns the snapshot that was applied last. Refused parts, and all
+ * of an interrupted change, belong to every further change until they are applied, or undone once the folder no longer
+ * has them. What threw is a problem of its resource, and is tried again at the next change, or after FAULTS_AGAIN_MS.
  */
 export class FolderApplier {
   readonly #files: FolderFiles
@@ -71,7 +74,7 @@ export class FolderApplier {
     return this.#resources
   }
 
-  /** What the last change was refused. */
+  /** What Redis or the folder's rules refused of the last change. */
   get refusals(): Refusals {
     return this.#refusals
   }
@@ -87,7 +90,7 @@ export class FolderApplier {
     return [...this.#files.problems(), ...this.#resources.problems, ...this.#faults()]
   }
 
-  /** Resources that could not be applied for a defect, not because Redis is full or somebody else has the name. */
+  /** Lists the resources that a defect kept from being applied, not a full Redis or a name that somebody else has. */
   #faults(): readonly FolderProblem[] {
     return [...this.#refusals].flatMap(([key, error]) => {
       const placed = this.#resources.places.get(key)
@@ -96,15 +99,15 @@ export class FolderApplier {
     })
   }
 
-  /** Whether anything was refused that may be accepted by now. */
+  /** Tells whether anything was refused that may be accepted by now. */
   #isRefusalDue(): boolean {
     const areFaultsDue = this.#clock.monotonicMs() - this.#appliedAtMs >= FAULTS_AGAIN_MS
     return [...this.#refusals.values()].some((error) => areFaultsDue || !isFault(error))
   }
 
   /**
-   * Applies the difference; rejects as `ApplyChange` does.
-   * @param isOwn the API has changed the files, and nobody else since the last scan
+   * Applies the difference. Rejects as `ApplyChange` does.
+   * @param isOwn whether the API has changed the files, and nobody else since the last scan
    */
   async apply({ isOwn }: { readonly isOwn: boolean }): Promise<void> {
     const { version } = this.#files
@@ -119,7 +122,7 @@ export class FolderApplier {
     try {
       this.#refusals = await this.#send(change)
     } catch (error) {
-      // A later call applies it, which no longer knows whose it is.
+      // A later call applies the change, and will not know whose it is.
       if (isOwn) this.#audit.keepOwn(former, snapshot)
       throw error
     }
@@ -127,7 +130,7 @@ export class FolderApplier {
     this.#logProblems(this.problems())
     this.#audit.note(snapshot, { refused: this.#refusals, isOwn })
     await this.#audit.write()
-    // Includes what was refused: parts of it may be applied, and must be undone once the folder drops it.
+    // The snapshot includes what was refused: parts of it may be applied, and must be undone once the folder drops it.
     this.#before = withFailedRemovals(this.#before, snapshot, faultsIn(this.#refusals))
     this.#uncertain = new Set(this.#refusals.keys())
     this.#appliedVersion = version

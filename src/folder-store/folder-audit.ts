@@ -1,7 +1,7 @@
 import type { Actor, AuditedResource, AuditEntry } from '../domain/access/audit-record.ts'
 import { auditedChange } from '../domain/access/audited-fields.ts'
 import { reasonOf } from '../domain/errors.ts'
-import type { AuditLog } from '../ports/audit-log.ts'
+import type { AuditLog } from '../ports/access/audit-log.ts'
 import type { Logger } from '../ports/runtime.ts'
 import { specOfCronSettings } from '../resources/cron-spec.ts'
 import { specOfSettings } from '../resources/queue-spec.ts'
@@ -17,26 +17,29 @@ import {
   tokenKey,
 } from './folder-snapshot.ts'
 
-/** Changes that wait to be written; of more at once, as when a folder is replaced, the rest is only counted. */
+/**
+ * At most this many changes may wait to be written. When more come at once, for example because a folder is replaced,
+ * the rest is only counted.
+ */
 const PENDING_MAX = 1_000
 /** A file does not say who wrote it. */
 const SOMEBODY: Actor = { kind: 'user', name: 'unknown', via: 'folder', address: null }
-/** Of a TeamSettings, the one of its team. */
+/** The name of every TeamSettings, of which a team has one. */
 const TEAM_SETTINGS = 'team'
 
 interface NotedChange {
   readonly team: string
   readonly entry: AuditEntry
-  /** Of what has changed, with its kind. */
+  /** The key of what has changed, with its kind. */
   readonly key: string
-  /** What it has become, as JSON; null = deleted. */
+  /** The new state as JSON; null = it was deleted. */
   readonly became: string | null
 }
 
 /**
- * Writes to the audit log what people change in the files of the folder, once it is applied. Owns the snapshot that the log
- * knows of and the entries that are not written yet, which a stop drops. A process that dies between an entry and the saved
- * state writes the entry again at its next start.
+ * Writes to the audit log what people change in the files of the folder, once it is applied. Owns the snapshot that the
+ * log knows and the entries that are not written yet, which a stop drops. A process that dies between an entry and the
+ * saved state writes the entry again at its next start.
  */
 export class FolderAudit {
   readonly #auditLog: Pick<AuditLog, 'ask' | 'settle'>
@@ -44,7 +47,7 @@ export class FolderAudit {
   #known = EMPTY_SNAPSHOT
   #isKnown = false
   #pending: NotedChange[] = []
-  /** What changes of the API that are not applied yet have made of things, by key. */
+  /** By key, the state that edits of the API gave to things while those edits are not applied yet. */
   #own: ReadonlyMap<string, string | null> = new Map()
   #dropped = 0
 
@@ -53,16 +56,19 @@ export class FolderAudit {
     this.#logger = logger
   }
 
-  /** Takes over what the previous run applied. Without one nobody knows what has changed, so the first change is no news. */
+  /**
+   * Takes over what the previous run applied. Without that nobody knows what has changed, so the first change is no
+   * news.
+   */
   start(applied: FolderSnapshot): void {
     this.#known = applied
     this.#isKnown = keysIn(applied) > 0
   }
 
-  /** @param change.isOwn the API has changed the files, and writes the entry itself */
+  /** @param change.isOwn whether the API has changed the files, and writes the entry itself */
   note(applied: FolderSnapshot, change: { readonly refused: Refusals; readonly isOwn: boolean }): void {
     const former = this.#known
-    // What was refused is news when it is applied.
+    // What was refused becomes news when it is applied.
     this.#known = {
       ...applied,
       queues: unlessRefused(former.queues, applied.queues, { refused: change.refused, keyOf: queueKey }),
@@ -81,22 +87,22 @@ export class FolderAudit {
   }
 
   /**
-   * The API has changed the files and could not apply them, which is in its own entry. The next change that is applied has
-   * this in it.
+   * Notes that the API has changed the files and could not apply them, which its own entry says. The next change that
+   * is applied includes this one.
    */
   keepOwn(before: FolderSnapshot, after: FolderSnapshot): void {
     const own = changesBetween(before, after).map(({ key, became }) => [key, became] as const)
     this.#own = new Map([...this.#own, ...own])
   }
 
-  /** What cannot be written now waits for the next call. */
+  /** Writes the entries. Those that cannot be written now wait for the next call. */
   async write(): Promise<void> {
     while (this.#pending[0] !== undefined) {
       const { team, entry } = this.#pending[0]
       try {
         const ticket = await this.#auditLog.ask(team, entry)
         this.#pending.shift()
-        // Without this write its outcome becomes unknown by itself.
+        // Should this write fail, the outcome of the entry becomes unknown by itself.
         await this.#auditLog.settle(team, ticket, { entry, outcome: 'done' })
       } catch (error) {
         this.#logger.debug('The audit log cannot be written', { reason: reasonOf(error) })
@@ -151,7 +157,7 @@ function changesBetween(before: FolderSnapshot, after: FolderSnapshot): NotedCha
 interface NotedKind<T> {
   readonly kind: AuditedResource['kind']
   readonly fieldsOf: (one: T) => object
-  /** The name by which the API speaks of it, if that is another one. */
+  /** Answers the name by which the API speaks of it, if that is another one. */
   readonly shownName?: (one: T) => string
 }
 
@@ -168,17 +174,23 @@ function changesOf<T extends { readonly team: string; readonly name: string }>(
     if (one === undefined || JSON.stringify(former) === JSON.stringify(now)) return []
     const action = former === undefined ? 'create' : now === undefined ? 'delete' : 'edit'
     return {
-      ...{ team: one.team, key: JSON.stringify([kind, key]) },
+      team: one.team,
+      key: JSON.stringify([kind, key]),
       became: now === undefined ? null : JSON.stringify(now),
       entry: {
-        ...{ actor: SOMEBODY, action, resource: { kind, id: null, name: shownName(one) } },
+        actor: SOMEBODY,
+        action,
+        resource: { kind, id: null, name: shownName(one) },
         ...fieldsChanged([former, now], fieldsOf),
       },
     }
   })
 }
 
-/** A change whose fields cannot be told is told without them, and with all others. */
+/**
+ * If the changed fields of something cannot be worked out, the entry is written without them, and no other entry
+ * suffers.
+ */
 function fieldsChanged<T>(
   sides: ReadonlyArray<T | undefined>,
   fieldsOf: (one: T) => object,
@@ -191,11 +203,14 @@ function fieldsChanged<T>(
   }
 }
 
-/** Values of secrets, among them the URLs of channels, are in a field that the log shows as hidden. */
+/** Puts the values of secrets, among them the URLs of channels, into a field that the log shows as hidden. */
 function fieldsOfTeam({ policy }: FolderTeam): object {
-  const { egressAllow, signingSecrets, quotas, channels, members } = policy
+  const { egressAllow, signingSecrets, quotas, channels, members, appliedResources } = policy
   return {
-    ...{ egressAllow, quotas, members },
+    egressAllow,
+    quotas,
+    members,
+    appliedResources,
     channels: channels.map(({ name, type, alertTypes }) => ({ name, type, alertTypes })),
     signingSecrets: signingSecrets.length,
     secret: [signingSecrets, channels.map(({ url }) => url)],

@@ -1,14 +1,16 @@
 import { reasonOf } from '../domain/errors.ts'
+import type { ReadResource } from '../resources/manifests/manifest-reader.ts'
 import type { ManifestProblem, Resource } from '../resources/resource.ts'
 
-/** A resource and where it is written. */
-export interface Placed<T extends Resource = Resource> {
+/** A resource and the place in a file that describes it. */
+export interface Placed<T extends Resource = Resource> extends ReadResource {
   readonly file: string
-  readonly document: number
+  /** When its file was made, in Unix ms. */
+  readonly madeAtMs: number
   readonly resource: T
 }
 
-/** What is wrong in the folder; `problemText` formats it as one line. */
+/** Something that is wrong in the folder. `problemText` formats it as one line. */
 export interface FolderProblem extends ManifestProblem {
   readonly code:
     /** The file's last good version stays applied. */
@@ -27,13 +29,13 @@ export interface FolderProblem extends ManifestProblem {
     | 'TargetBlocked'
     /** An assertion can never hold; the resource is applied all the same. */
     | 'NeverSucceeds'
-    /** What one resource says cannot be computed or applied; what was applied of it earlier stays. */
+    /** Something in one resource cannot be computed or applied. What was applied of it earlier stays. */
     | 'SetAside'
     /** Nothing changes until the folder is fixed. */
     | 'FolderNotUsable'
 }
 
-/** Takes a step for one resource. What throws sets that resource aside, with a problem that names it, and no other. */
+/** Takes a step for one resource. A throw sets aside that resource and no other, with a problem that names it. */
 export function orSetAside<T>(
   placed: Placed,
   { problems, otherwise }: { readonly problems: FolderProblem[]; readonly otherwise: T },
@@ -47,7 +49,17 @@ export function orSetAside<T>(
   }
 }
 
-export function setAside({ file, document, resource }: Placed, what: string): FolderProblem {
-  const reason = `${resource.kind} ${resource.name} ${what} What was applied earlier stays.`
-  return { code: 'SetAside', file, document, line: null, field: null, reason }
+export function setAside(placed: Placed, what: string): FolderProblem {
+  const { kind, name } = placed.resource
+  const reason = `${kind} ${name} ${what} What was applied earlier stays.`
+  return { code: 'SetAside', ...placeOf(placed), line: null, field: null, reason }
+}
+
+/** What a problem says of where its resource stands. */
+export function placeOf({
+  file,
+  document,
+  item,
+}: Placed): Pick<ManifestProblem, 'file' | 'document' | 'item'> {
+  return { file, document, item }
 }

@@ -1,4 +1,3 @@
-import { isMadeName } from '../domain/access/signing-secret.ts'
 import { isSecretFor, notForText, type SecretUse } from '../domain/secrets/secret-use.ts'
 import { areUnread, type OwnSecrets, type SecretOwner } from '../ports/access/own-secrets.ts'
 import type { SecretRef } from '../resources/generated/kinds.ts'
@@ -11,16 +10,16 @@ import {
 import { headerTextOf, signingSecretOf } from '../resources/secret-data.ts'
 import { headerRefsOf } from '../resources/secret-refs.ts'
 import { type FolderSecrets, type FolderSnapshot, secretsKey } from './folder-snapshot.ts'
-import { type FolderProblem, orSetAside, type Placed } from './folder-problem.ts'
+import { type FolderProblem, orSetAside, type Placed, placeOf } from './folder-problem.ts'
 
 type PlacedOwner = Placed<HttpQueueResource | HttpCronResource>
 
-/** By identity. */
+/** Secrets by the identity of their resource. */
 type SecretsByIdentity = ReadonlyMap<string, SecretResource>
 
 type ReadText = { readonly text: string } | { readonly problem: string }
 
-/** A value of a Secret. @param use what the Secret must be for; null = anything */
+/** Reads a value of a Secret. @param use what the Secret must be for; null = anything */
 export function valueOf(
   secrets: SecretsByIdentity,
   { team, use }: { readonly team: string; readonly use: SecretUse | null },
@@ -28,14 +27,11 @@ export function valueOf(
 ): Uint8Array | { readonly missing: string } {
   const secret = secrets.get(identityOf({ kind: 'Secret', team, name }))
   if (secret === undefined) return { missing: `There is no Secret ${name} in ${team}.` }
-  // Earlier versions gave the signing secrets that they made no type.
-  const isOurs = use === 'signing' && isMadeName(name)
-  if (use !== null && !isOurs && !isSecretFor(use, secret))
-    return { missing: `Secret ${name} ${notForText(use)}` }
+  if (use !== null && !isSecretFor(use, secret)) return { missing: `Secret ${name} ${notForText(use)}` }
   return secret.data[key] ?? { missing: `Secret ${name} has no key ${key}.` }
 }
 
-/** The text of a signing secret or of a header's value. */
+/** Reads the text of a signing secret or of a header's value. */
 export function secretTextOf(
   secrets: SecretsByIdentity,
   { team, use }: { readonly team: string; readonly use: SecretUse },
@@ -48,15 +44,15 @@ export function secretTextOf(
 }
 
 /**
- * The secrets of queues and crons that name any. One with an unusable Secret keeps those of before; without any its calls
- * fail.
+ * Reads the secrets of queues and crons that name any. One with an unusable Secret keeps its former secrets; if it has
+ * none, its calls fail.
  */
 export function ownSecretsOf(
   owners: readonly PlacedOwner[],
   secrets: SecretsByIdentity,
   context: { readonly before: FolderSnapshot; readonly problems: FolderProblem[] },
 ): readonly FolderSecrets[] {
-  const earlier = new Map((context.before.secrets ?? []).map((one) => [secretsKey(one), one]))
+  const earlier = new Map(context.before.secrets.map((one) => [secretsKey(one), one]))
   return owners.flatMap((placed): readonly FolderSecrets[] => {
     const { resource } = placed
     const signing = resource.signingSecretRefs
@@ -75,7 +71,7 @@ export function ownSecretsOf(
   })
 }
 
-/** null when one of them cannot be used, which is reported. */
+/** null = one of them cannot be used, which is reported. */
 function readOwn(
   placed: PlacedOwner,
   secrets: SecretsByIdentity,
@@ -109,11 +105,11 @@ function ownerOf(resource: PlacedOwner['resource']): SecretOwner {
 }
 
 function textOrReport(
-  { file, document }: PlacedOwner,
+  placed: PlacedOwner,
   read: ReadText,
   { field, problems }: { readonly field: string; readonly problems: FolderProblem[] },
 ): string | null {
   if ('text' in read) return read.text
-  problems.push({ code: 'SecretNotUsable', file, document, line: null, field, reason: read.problem })
+  problems.push({ code: 'SecretNotUsable', ...placeOf(placed), line: null, field, reason: read.problem })
   return null
 }

@@ -2,9 +2,7 @@ import type { ApiToken } from '../domain/access/api-token.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import { NO_OWN_SECRETS, type OwnSecrets, type SecretOwner } from '../ports/access/own-secrets.ts'
-import type { Channel, Member } from '../domain/notifications/channel.ts'
-import type { HeaderSecret } from '../domain/secrets/header-secret.ts'
-import type { TeamQuotas } from '../domain/quotas.ts'
+import type { TeamPolicy as CompiledPolicy } from '../ports/settings.ts'
 import type { WindowSettings } from '../domain/windows/maintenance-window.ts'
 
 export interface FolderQueue {
@@ -21,16 +19,7 @@ export interface FolderCron {
 }
 
 /** A team's TeamSettings, with the values of its secrets. */
-export interface TeamPolicy {
-  readonly egressAllow: readonly string[]
-  /** Newest first, at most two. */
-  readonly signingSecrets: readonly string[]
-  readonly headerSecrets: readonly HeaderSecret[]
-  readonly quotas: TeamQuotas
-  /** Only those whose Secret can be used. */
-  readonly channels: readonly Channel[]
-  readonly members: readonly Member[]
-}
+export type TeamPolicy = Required<CompiledPolicy>
 
 export interface FolderTeam {
   readonly team: string
@@ -57,8 +46,8 @@ export interface FolderSnapshot {
   readonly teams: readonly FolderTeam[]
   readonly tokens: readonly ApiToken[]
   readonly windows: readonly FolderWindow[]
-  /** Of those that have any; states of before them have none. */
-  readonly secrets?: readonly FolderSecrets[]
+  /** The secrets of queues and crons that have any. */
+  readonly secrets: readonly FolderSecrets[]
 }
 
 export const EMPTY_SNAPSHOT: FolderSnapshot = Object.freeze({
@@ -67,17 +56,19 @@ export const EMPTY_SNAPSHOT: FolderSnapshot = Object.freeze({
   teams: [],
   tokens: [],
   windows: [],
+  secrets: [],
 })
 
 /**
- * The difference from the applied snapshot, to be applied in the order of the fields: first what calls may reach, how
- * they are signed and which tokens are valid; then what waits or is muted, removed crons, queues, and crons that may use them;
- * removed queues last. What is not named stays as it is, such as a team with an unusable secret or a queue that was never a resource.
+ * The difference from the applied snapshot. Its fields are applied in their order: first what calls may reach, how they
+ * are signed and which tokens are valid; then what waits or is muted, removed crons, queues, and the crons that may use
+ * them; removed queues last. What a change does not name stays as it is, such as a team with an unusable secret or a
+ * queue that was never a resource.
  */
 export interface FolderChange {
   readonly teams: readonly FolderTeam[]
   readonly removedTeams: readonly string[]
-  /** Those of queues and crons that have none any more are empty. */
+  /** A queue or cron that has no secrets any more is listed with none. */
   readonly secrets: readonly FolderSecrets[]
   readonly removedTokens: readonly Named[]
   readonly tokens: readonly ApiToken[]
@@ -86,13 +77,13 @@ export interface FolderChange {
   readonly removedCrons: readonly Named[]
   readonly queues: readonly FolderQueue[]
   readonly crons: readonly FolderCron[]
-  /** With all their jobs. */
+  /** The queues are removed with all their jobs. */
   readonly removedQueues: readonly Named[]
-  /** Everything that is applied after the change. */
+  /** Everything that is in force after the change. */
   readonly snapshot: FolderSnapshot
 }
 
-/** Why parts of a change were refused while the rest was applied, by key (see `keysOf`). */
+/** By key (see `keysOf`), why that part of a change was refused while the rest was applied. */
 export type Refusals = ReadonlyMap<string, Error>
 
 export const NO_REFUSALS: Refusals = new Map()
@@ -123,8 +114,8 @@ export function secretsKey({ owner: { team, kind, name } }: Pick<FolderSecrets, 
 }
 
 /**
- * @param uncertain keys (see `keysOf`) that may differ from `before`, because a change was interrupted or refused: they
- * are part of the change again. `all`: nothing is known to be applied.
+ * @param uncertain keys (see `keysOf`) that may differ from `before` because a change was interrupted or refused, so
+ * that they are part of the change again. `all`: nothing is known to be applied.
  */
 export function changeBetween(
   before: FolderSnapshot,
@@ -157,7 +148,7 @@ export function changeBetween(
   }
 }
 
-/** The keys of everything that a change names. */
+/** Lists the keys of everything that a change names. */
 export function keysOf(change: FolderChange): readonly string[] {
   return [
     ...change.teams.map((team) => team.team),
@@ -174,7 +165,7 @@ export function keysOf(change: FolderChange): readonly string[] {
   ]
 }
 
-/** What may be applied after an interrupted change: the next change must undo what it does not want. */
+/** Answers what may be applied after an interrupted change, so that the next change undoes what it does not want. */
 export function withInterrupted(before: FolderSnapshot, change: FolderChange): FolderSnapshot {
   return {
     queues: merged(before.queues, change.queues, queueKey),
@@ -186,7 +177,10 @@ export function withInterrupted(before: FolderSnapshot, change: FolderChange): F
   }
 }
 
-/** What is applied after a change: a removal that has failed has removed nothing, and the next change names it again. */
+/**
+ * Answers what is applied after a change. A removal that has failed has removed nothing, so the next change names it
+ * again.
+ */
 export function withFailedRemovals(
   before: FolderSnapshot,
   after: FolderSnapshot,

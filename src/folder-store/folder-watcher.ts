@@ -4,20 +4,20 @@ import type { Clock, Logger } from '../ports/runtime.ts'
 import type { Refusals } from './folder-snapshot.ts'
 
 const POLL_MS = 500
-/** Between a file event and the sync: editors make several changes at once. */
+/** A sync follows a file event after this time, because editors make several changes at once. */
 const EVENT_DELAY_MS = 50
 
 export interface FolderWatcherOptions {
   readonly folder: string
-  /** Applies the folder. @returns ms until a version is due, or null; and what was refused */
+  /** Applies the folder. @returns ms until a version is due, or null, and what was refused */
   readonly sync: () => Promise<{ readonly dueInMs: number | null; readonly refusals: Refusals }>
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /**
- * Syncs a folder every 500 ms, and soon after a file event; there are none on network folders and in some containers.
- * Owns one timer and the file watch. After `stop` no sync begins; one that runs goes on.
+ * Syncs a folder every 500 ms, and soon after a file event. Polling is needed because network folders and some
+ * containers have no events. Owns one timer and the file watch. After `stop` no sync begins, but one that runs goes on.
  */
 export class FolderWatcher {
   readonly #options: FolderWatcherOptions
@@ -72,7 +72,7 @@ export class FolderWatcher {
   }
 }
 
-/** '' when nothing is refused. */
+/** Is '' when nothing is refused. */
 function refusedText(refusals: Refusals): string {
   const [first] = refusals
   if (first === undefined) return ''
@@ -83,7 +83,7 @@ function refusedText(refusals: Refusals): string {
 function watchEvents(folder: string, onEvent: () => void): FSWatcher | null {
   try {
     const watcher = watch(folder, { persistent: false }, onEvent)
-    // Polling goes on without it.
+    // Polling goes on without the watch.
     watcher.on('error', () => watcher.close())
     return watcher
   } catch {

@@ -20,15 +20,24 @@ import { excerpt } from '../domain/excerpt.ts'
 import type { LoginEnd, LoginProvider, PendingLogin } from '../ports/access/login-provider.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 
-/** Of each request to the provider. */
+/** Bound of each request to the provider. */
 const TIMEOUT_SECONDS = 10
-/** How long what the provider says about itself counts. */
+/** How long what the provider says about itself counts where a login begins. */
 const DISCOVERED_MS = 3_600_000
+/**
+ * Where a login ends. The keys of the provider are read with it, and one that signs with a new key must not be refused until
+ * they are read again. Logins that come together share what was read.
+ */
+const KEYS_MS = 2_000
 /** How long a provider that did not answer is not asked about itself again, however many want to log in. */
 const AWAY_MS = 1_000
 const GROUPS_MAX = 500
-/** Of Kubernetes itself: a group `system:masters` of a provider must not be the one that may do everything. */
+/**
+ * Prefix of Kubernetes' own names: a group `system:masters` of a provider must not be the one that may do everything.
+ */
 const RESERVED = 'system:'
+/** Whatever a reader of a log or of the audit log would not see, or would see elsewhere: a name with it may look like another. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
 const REASON_CHARACTERS_MAX = 200
 const SERVER_FAULT = 500
 
@@ -37,13 +46,20 @@ export interface OidcClient {
   readonly clientId: string
   readonly clientSecret: string
   readonly scopes: string
-  /** Where the provider sends the browser back to. */
+  /** URL to which the provider sends the browser back. */
   readonly redirectUrl: string
   readonly userClaim: string
   readonly groupsClaim: string
-  /** Before the names, as the API server is told to add them. */
+  /** Prefixes of the names, as the API server is told to add them. */
   readonly userPrefix: string
   readonly groupsPrefix: string
+}
+
+interface Discovery {
+  readonly config: Promise<Configuration>
+  /** When it was asked for, or failed; monotonic. */
+  readonly atMs: number
+  readonly hasFailed: boolean
 }
 
 /** Logins by OpenID Connect: code flow with PKCE, state and nonce, and a signed ID token. Owns what was discovered. */
@@ -51,18 +67,16 @@ export function createOidcLogin(
   client: OidcClient,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): LoginProvider {
-  let known: { readonly config: Promise<Configuration>; untilMs: number } | null = null
+  let known: Discovery | null = null
 
-  /** Asked for once, however many wait; a failure is kept for a moment. */
-  function discovered(): Promise<Configuration> {
-    if (known !== null && known.untilMs > clock.monotonicMs()) return known.config
-    const config = discover(client)
-    const mine = { config, untilMs: clock.monotonicMs() + DISCOVERED_MS }
+  /** Asked for once, however many wait; a failure is kept for a moment. @param ageMsMax of what is known already */
+  function discovered(ageMsMax: number): Promise<Configuration> {
+    const nowMs = clock.monotonicMs()
+    if (known !== null && nowMs - known.atMs < (known.hasFailed ? AWAY_MS : ageMsMax)) return known.config
+    const mine: Discovery = { config: discover(client), atMs: nowMs, hasFailed: false }
     known = mine
-    config.catch(() => {
-      mine.untilMs = clock.monotonicMs() + AWAY_MS
-    })
-    return config
+    mine.config.catch(() => Object.assign(mine, { atMs: clock.monotonicMs(), hasFailed: true }))
+    return mine.config
   }
 
   const sayAway = createCountedLog(
@@ -80,11 +94,11 @@ export function createOidcLogin(
 
   return {
     begin: async () => {
-      const config = await discovered().catch(unavailable)
+      const config = await discovered(DISCOVERED_MS).catch(unavailable)
       return config === null ? null : beginAt(config, client)
     },
     finish: async (search, pending) => {
-      const config = await discovered().catch(unavailable)
+      const config = await discovered(KEYS_MS).catch(unavailable)
       if (config === null) return { kind: 'unavailable' }
       try {
         return await finishAt(config, client, { search, pending })
@@ -144,10 +158,11 @@ async function finishAt(
 
 function userOf(claims: IDToken, { userClaim, groupsClaim, userPrefix, groupsPrefix }: OidcClient): LoginEnd {
   const name = claims[userClaim]
-  if (typeof name !== 'string' || name === '')
+  if (typeof name !== 'string' || name === '' || UNSEEN.test(name))
     return { kind: 'refused', reason: `the claim ${userClaim} is no name` }
   // As the API server: anybody may claim an address that nobody has checked.
-  if (userClaim === 'email' && claims['email_verified'] === false) {
+  const { email_verified: verified = true } = claims
+  if (userClaim === 'email' && verified !== true) {
     return { kind: 'refused', reason: 'the e-mail address is not verified' }
   }
   const given = claims[groupsClaim] ?? []
@@ -155,7 +170,10 @@ function userOf(claims: IDToken, { userClaim, groupsClaim, userPrefix, groupsPre
   if (groups.length > GROUPS_MAX) return { kind: 'refused', reason: 'there are too many groups' }
   const user: NamedUser = {
     username: userPrefix + name,
-    groups: groups.map((one) => groupsPrefix + one).filter((one) => !one.startsWith(RESERVED)),
+    groups: groups
+      .filter((one) => !UNSEEN.test(one))
+      .map((one) => groupsPrefix + one)
+      .filter((one) => !one.startsWith(RESERVED)),
   }
   if (user.username.startsWith(RESERVED))
     return { kind: 'refused', reason: `names with ${RESERVED} are reserved` }

@@ -16,6 +16,8 @@ export const KEEP_ALIVE_MARGIN_MS = 1_000
 export const CONNECTION_AGE_MS_MAX = 60_000
 /** Addresses of one name that are tried; half of each family if both have enough. */
 export const ADDRESSES_TRIED_MAX = 8
+/** Sockets that connect beside another one of the same call, over all calls of a process. */
+export const EXTRA_ATTEMPTS_MAX = 256
 /** Head start of an address before the next one is tried in parallel (RFC 8305 §5). */
 export const CONNECTION_ATTEMPT_DELAY_MS = 250
 /**

@@ -35,6 +35,15 @@ export class ConnectionFailedError extends Error {
   }
 }
 
+/** The fault of a response that has no status which could be read. */
+export function invalidResponse(): ConnectionFailedError {
+  return new ConnectionFailedError('The response is not valid HTTP/1.1.')
+}
+
+export function closedEarly(): ConnectionFailedError {
+  return new ConnectionFailedError('The connection was closed before the response was complete.')
+}
+
 const SOCKET_MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The connection was refused.',
   ECONNRESET: 'The connection was reset by the target.',
@@ -46,15 +55,28 @@ const SOCKET_MESSAGES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The host did not respond in time.',
 }
 
+const NOT_TRUSTED =
+  'The certificate is signed by an authority that is not trusted, or the target does not send its intermediate certificate.'
+const TOO_OLD = 'The target speaks no TLS newer than 1.1, and 1.2 is the least that is spoken here.'
+const CERTIFICATE_WANTED = 'The target wants a client certificate, and calls show none.'
+const HANDSHAKE_REFUSED =
+  'The target refused the handshake: it may want a client certificate, or know none of our ciphers.'
+
 const TLS_MESSAGES: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'The certificate has expired.',
   CERT_NOT_YET_VALID: 'The certificate is not valid yet.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is self-signed.',
   SELF_SIGNED_CERT_IN_CHAIN: 'The certificate is signed by an authority that is not trusted.',
-  UNABLE_TO_GET_ISSUER_CERT: 'The certificate is signed by an authority that is not trusted.',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate is signed by an authority that is not trusted.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate is signed by an authority that is not trusted.',
+  UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another host name.',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: TOO_OLD,
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: TOO_OLD,
+  ERR_SSL_TLS_ALERT_PROTOCOL_VERSION: TOO_OLD,
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: CERTIFICATE_WANTED,
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: HANDSHAKE_REFUSED,
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': HANDSHAKE_REFUSED,
   ERR_SSL_WRONG_VERSION_NUMBER: 'The target does not speak TLS on this port.',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'The target does not speak TLS on this port.',
 }

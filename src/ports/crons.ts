@@ -13,7 +13,7 @@ export interface CronRun {
   readonly result: 'running' | 'succeeded' | 'failed' | 'skipped' | 'missed'
   /** Why it was skipped, if not because the previous run had not ended. */
   readonly cause?: 'queue_draining'
-  /** Why it failed; absent where an earlier version noted none. */
+  /** Why it failed; absent when it did not. */
   readonly failureReason?: FailureReason
   /** The original job of the run; null when there was none. */
   readonly jobId: number | null
@@ -22,7 +22,7 @@ export interface CronRun {
   readonly ticks: number
 }
 
-/** What changes without an edit. */
+/** State of a cron that changes without an edit. */
 export interface CronState {
   readonly cronId: number
   /** The next tick, with the spread; null while paused, or when there is none. */
@@ -34,7 +34,7 @@ export interface CronState {
   readonly consecutiveFailures: number
 }
 
-/** What the status of a cron shows. */
+/** A cron's state as its status shows it. */
 export interface CronStatsEntry extends CronState {
   /** The newest of the last runs that failed; null = none of those that are looked at. */
   readonly lastFailure: { readonly scheduledAtMs: number; readonly reason: FailureReason } | null
@@ -56,13 +56,13 @@ export type CronRunEnd =
   | { readonly status: 'started'; readonly jobId: number; readonly scheduledAtMs: number }
   /** The cron forbids concurrent runs, and this one has not ended. */
   | { readonly status: 'still_running'; readonly jobId: number }
-  /** Its queue takes no new jobs. */
+  /** The cron's queue takes no new jobs. */
   | { readonly status: 'queue_draining'; readonly queue: string }
   | { readonly status: 'not_found' }
 
 /** The crons in Redis. Throws StoreUnavailableError. */
 export interface CronStore {
-  /** By name, ascending. `bad_cursor` when this list did not make the cursor. */
+  /** Sorted by name, ascending. `bad_cursor` when this list did not make the cursor. */
   list(query: {
     team: string
     limit: number
@@ -118,7 +118,7 @@ export interface CronEditor {
 
 /** Reads the states of many crons at once, cheaply. Throws StoreUnavailableError. */
 export interface CronStats {
-  /** In the order asked, at most 10,000 at once; null where the cron does not exist. */
+  /** Answers in the order asked, at most 10,000 at once; null where the cron does not exist. */
   read(places: readonly CronRef[]): Promise<ReadonlyArray<CronStatsEntry | null>>
   /** Every cron, page by page, rarely one twice. @param cursor null = the first page; null in the answer = the last one */
   page(cursor: string | null): Promise<{ readonly crons: readonly CronRef[]; readonly cursor: string | null }>
@@ -128,9 +128,9 @@ export interface CronStats {
 export interface DueCron {
   readonly cronId: number
   readonly team: string
-  /** Of the resource. */
+  /** Name of the resource. */
   readonly name: string
-  /** Of the settings; rises with every edit. */
+  /** Version of the settings; rises with every edit. */
   readonly version: number
   readonly settings: CronSettings
   /** Size of its settings, and roughly of each of its runs. */
@@ -143,7 +143,7 @@ export interface DueCron {
   readonly running: number | null
 }
 
-/** What becomes of a cron's due ticks. */
+/** The decision about a cron's due ticks. */
 export interface DecidedCron {
   readonly cron: DueCron
   /** Ticks that run now, oldest first. */
@@ -151,7 +151,7 @@ export interface DecidedCron {
   readonly missed: MissedTicks | null
   /** null = there is no next tick. */
   readonly nextMs: number | null
-  /** When it is looked at again, Unix ms by Redis time; left out = when its next tick is due. */
+  /** Time of the next decision, Unix ms by Redis time; absent = when its next tick is due. */
   readonly deferredToMs?: number
 }
 
@@ -165,7 +165,7 @@ export interface TickAnswer {
 /** Decisions encoded as a step that is ready to be sent. */
 export interface PreparedTicks {
   readonly crons: number
-  /** What it was prepared from, to be prepared one by one when the step fails. */
+  /** The decisions that were encoded, so that they can be prepared one by one when the step fails. */
   readonly decided: readonly DecidedCron[]
   /** Creates the runs and records, and sets the next ticks. */
   send(): Promise<TickAnswer>
@@ -182,7 +182,7 @@ export interface CronSource {
    * records are quarantined by the source itself. Answers false when too many are quarantined.
    */
   quarantine(cron: DueCron, reason: string): boolean
-  /** When the next tick is due, by Redis time; null = there is none. */
+  /** Time of the next tick, by Redis time; null = there is none. */
   nextDueMs(): Promise<number | null>
   /** A bounded page of crons with a due tick, longest due first. @param skip number of crons to skip */
   due(skip: number): Promise<DueCron[]>

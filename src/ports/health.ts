@@ -1,8 +1,8 @@
 export type Severity = 'warning' | 'failed'
 
-/** What one check of `punctual doctor` found. */
+/** Result of one check of `punctual doctor`. */
 export interface CheckResult {
-  /** What was looked at, in a few words: `4 shards, 12 queues`. */
+  /** The things checked, in a few words: `4 shards, 12 queues`. */
   readonly summary: string
   readonly findings: readonly HealthFinding[]
 }
@@ -13,11 +13,11 @@ export interface HealthFinding {
   readonly subject: string
   /** A sentence without the subject. */
   readonly message: string
-  /** What to do about it. */
+  /** Advice on how to fix it. */
   readonly advice: string
 }
 
-/** What makes a Redis lose jobs, or refuse them before long. */
+/** Reasons why a Redis loses jobs, or will refuse them before long. */
 export const STORE_RISKS = [
   /** It may evict keys. */
   'eviction',
@@ -36,26 +36,37 @@ export interface FoundRisk {
   readonly message: string
 }
 
+/** A replica as its primary sees it. */
+export interface StoreReplica {
+  readonly name: string
+  /** Whether it is filled and follows. */
+  readonly isOnline: boolean
+  /** Since it last answered its primary; null = the primary does not say. */
+  readonly lagSeconds: number | null
+}
+
 /** A Redis server at one moment; null = it does not say. */
 export interface StoreServer {
-  /** Where it is, such as `10.0.0.7:6379`. */
+  /** Address of the server, such as `10.0.0.7:6379`. */
   readonly name: string
+  readonly version: string | null
+  readonly replicas: readonly StoreReplica[]
   /** Memory that counts against `maxBytes`. */
   readonly usedBytes: number
   /** 0 = no limit. */
   readonly maxBytes: number
-  /** Since it was started. */
+  /** Keys evicted since the server was started. */
   readonly evictedKeys: number
   readonly isAppendOnly: boolean | null
   readonly isAppendOnlyWritten: boolean | null
-  /** When its last snapshot was complete, Unix seconds. */
+  /** Time at which the last snapshot was complete, Unix seconds. */
   readonly savedAtSeconds: number | null
   readonly risks: readonly FoundRisk[]
 }
 
 /** Whether Redis keeps the jobs that it is given, as of the last look. */
 export interface StoreSafety {
-  /** What puts jobs at risk, in sentences; none = nothing that is known. */
+  /** Sentences on what puts jobs at risk; empty = nothing that is known. */
   risks(): readonly string[]
   /** Calls the listener when `risks` has changed. @returns unsubscribes */
   onChange(listener: () => void): () => void

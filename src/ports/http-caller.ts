@@ -22,11 +22,11 @@ export interface HttpCall {
   readonly identity: Readonly<Record<string, string>>
 }
 
-/** What was sent and received. `timings` lacks the queue wait, which only the executor knows. */
+/** The call as sent and received. `timings` lacks the queue wait, which only the executor knows. */
 export type HttpCallResult = {
   readonly durationMs: number
   readonly timings: Omit<CallTimings, 'queueWaitMs'>
-  /** As sent, ours included. */
+  /** Headers as sent, ours included. */
   readonly requestHeaders: ReadonlyArray<readonly [string, string]>
 } & (
   | {
@@ -37,13 +37,17 @@ export type HttpCallResult = {
       readonly body: Uint8Array
       /** Whether the body was longer than `body`. */
       readonly bodyTruncated: boolean
+      /** Whether the body ended before its end, or may have. */
+      readonly isBodyCutShort: boolean
+      /** What HTTP/1.1 does not allow in the response, a sentence each. */
+      readonly protocolNotes: readonly string[]
       /** The texts of `sought` that the body contains. */
       readonly found: ReadonlySet<string>
     }
   | {
       readonly kind: 'failed'
       readonly reason: FailureReason
-      /** For humans. Constant for a blocked target: it must not reveal an address. */
+      /** Text for people. Constant for a blocked target: it must not reveal an address. */
       readonly message: string
     }
   /** This machine is out of file descriptors or memory; it does not count as an attempt. The adapter logs it. */

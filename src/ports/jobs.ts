@@ -10,7 +10,7 @@ import type {
   JobRequest,
   LostField,
 } from '../domain/jobs/job.ts'
-import type { JobFilter } from '../domain/jobs/job-filter.ts'
+import type { JobFilter, JobOrder } from '../domain/jobs/job-filter.ts'
 import type { ChainSettings } from '../domain/jobs/queue-settings.ts'
 import type { Waiting } from '../domain/jobs/waiting.ts'
 import type { MetQuota } from './quotas.ts'
@@ -49,7 +49,7 @@ export type PushResult =
   /** The queue takes no new jobs until it is resumed. */
   | { readonly status: 'queue_draining'; readonly queue: string }
 
-/** What became of one of several pushes: its result, or what `push` would have thrown. */
+/** Result of one of several pushes, or the fault that `push` would have thrown. */
 export type PushEnd = PushResult | { readonly status: 'failed'; readonly fault: unknown }
 
 /** Accepts jobs. Pushes made in the same event-loop turn share one step per shard. */
@@ -67,8 +67,10 @@ export interface JobListQuery {
   readonly queues: ReadonlySet<string> | null
   /** 1–1000. */
   readonly limit: number
-  /** From the previous page; null = the first page. */
+  /** Cursor of the previous page; null = the first page. */
   readonly cursor: string | null
+  /** Absent = the order of the cursor, or, without one, queue by queue. */
+  readonly order?: JobOrder
   /** Aborted when nobody waits for the page any more. */
   readonly signal?: AbortSignal
 }
@@ -80,7 +82,7 @@ export interface JobListPage {
   readonly searched: number | null
 }
 
-export type DeadLetterQuery = Omit<JobListQuery, 'limit'>
+export type DeadLetterQuery = Omit<JobListQuery, 'limit' | 'order'>
 
 /** Dead letters of one queue whose originals failed alike, at the same host. */
 export interface DeadLetterGroup {
@@ -94,10 +96,10 @@ export interface DeadLetterGroup {
   /** Ends of the originals, which filters compare. */
   readonly firstEndedAtMs: number
   readonly lastEndedAtMs: number
-  /** When the first of them is purged; null = all have left meanwhile. */
+  /** Time of the next purge among them; null = all have left meanwhile. */
   readonly nextPurgeAtMs: number | null
   readonly newestJobId: number
-  /** Of the newest. */
+  /** Message of the newest one. */
   readonly errorMessage: string | null
 }
 
@@ -120,11 +122,12 @@ export interface JobStore {
   get(team: string, jobId: number): Promise<JobChain | null>
   /**
    * Lists queue by queue: jobs that have not ended by due time, then dead letters, then finished chains, newest first.
-   * A page before the last may be short or empty. `bad_cursor` when this list did not make the cursor;
+   * By `newest` it lists over all queues: jobs that have not ended, newest push first, then the others, newest end of a
+   * chain first; `too_many_queues` when a list has too many for that. A page before the last may be short or empty. `bad_cursor` when this list did not make the cursor;
    * `too_many_searches` when the team has as many costly requests under way here as it may; an unknown queue is
    * an empty page.
    */
-  list(query: JobListQuery): Promise<JobListPage | 'bad_cursor' | 'too_many_searches'>
+  list(query: JobListQuery): Promise<JobListPage | 'bad_cursor' | 'too_many_searches' | 'too_many_queues'>
   /**
    * Groups the dead letters that the filter finds, a bounded number of them: a group may come again on a later page, with
    * the count of that page.
@@ -140,6 +143,19 @@ export interface JobStore {
     actor: Actor,
     mayPurge: boolean,
   ): Promise<{ status: 'removed' | 'in_flight' | 'ended' | 'not_found' } | NotEnded>
+  /**
+   * Removes a pending job for good if no executor has begun to call its target. Answers the chain as it was. `sent`: its
+   * call was begun before, as that of a job that waits for a retry.
+   */
+  cancel(
+    team: string,
+    jobId: number,
+    actor: Actor,
+  ): Promise<
+    | { status: 'cancelled'; chain: JobChain }
+    | { status: 'sent' | 'in_flight' | 'damaged' | 'ended' | 'not_found' }
+    | NotEnded
+  >
   /** Makes a delayed job due now. Answers its chain. */
   fire(
     team: string,
@@ -194,7 +210,7 @@ export interface WaitExplainer {
   explain(team: string, jobId: number): Promise<Waiting | null>
 }
 
-/** Where the store keeps a job. */
+/** Where in the store a job lies. */
 export interface JobLocation {
   /** Local id of the queue in its shard. */
   readonly queue: string
@@ -228,6 +244,8 @@ export interface ClaimedJob extends Claimed {
   readonly request: JobRequest
   /** The chain's settings with the job's own overrides. */
   readonly settings: ChainSettings
+  /** Its end may open the breaker of its queue, or it tries the target of one that is open; absent = there is no breaker. */
+  readonly breaker?: 'watches' | 'probes'
 }
 
 /** A callback claimed by this executor: one try, no history. */
@@ -253,12 +271,24 @@ export type WorkEnd =
       readonly callback: Callback | null
       /** null when this call is not sampled. */
       readonly call: CallRecord | null
+      /** For how long the target asks to be left alone; absent = it does not. */
+      readonly retryAfterMs?: number
     }
   | { readonly type: 'callback_ended'; readonly work: ClaimedCallback }
-  /** Its record is damaged, or its end cannot be written. Kept as a dead letter for inspection; never runs again. */
+  /**
+   * The job's record is damaged, or its end cannot be written. Kept as a dead letter for inspection; never runs again.
+   */
   | { readonly type: 'quarantined'; readonly work: ClaimedWork }
-  /** Not called, or aborted by our own stop or fault: back to the head of its queue, attempt unchanged. */
-  | { readonly type: 'released'; readonly work: ClaimedWork }
+  /**
+   * The call was not made, or our own stop or fault aborted it: the job goes back to the head of its queue, attempt
+   * unchanged.
+   */
+  | {
+      readonly type: 'released'
+      readonly work: ClaimedWork
+      /** The call was begun and cut short, so the target may have it; absent = it was not begun. */
+      readonly isCut?: true
+    }
 
 export type FinishCode =
   | 'done'
@@ -268,18 +298,18 @@ export type FinishCode =
   | 'failed'
 
 /**
- * What one claim may take. Headroom is how many more jobs of a team or queue may be claimed; with none left, its jobs
- * are skipped.
+ * The most one claim may take. Headroom is how many more jobs of a team or queue may be claimed; with none left, its
+ * jobs are skipped.
  */
 export interface ClaimGrant {
   /** Most jobs to claim, 1 to CLAIM_BATCH_MAX. */
   readonly slots: number
   /** Most bytes to claim. */
   readonly bytes: number
-  /** By team, at most HEADROOM_ENTRIES_MAX; teams not listed have `otherTeamsHeadroom`. */
+  /** Headroom by team, at most HEADROOM_ENTRIES_MAX; teams not listed have `otherTeamsHeadroom`. */
   readonly teamHeadroom: ReadonlyMap<string, number>
   readonly otherTeamsHeadroom: number
-  /** By local queue id, at most HEADROOM_ENTRIES_MAX; queues not listed have `otherQueuesHeadroom`. */
+  /** Headroom by local queue id, at most HEADROOM_ENTRIES_MAX; queues not listed have `otherQueuesHeadroom`. */
   readonly queueHeadroom: ReadonlyMap<string, number>
   readonly otherQueuesHeadroom: number
 }
@@ -290,10 +320,10 @@ export type ClaimAnswer =
       readonly work: readonly ClaimedWork[]
       /** Queues that can still run in this shard. */
       readonly runnable: number
-      /** When the next delayed job of the near set is due, by Redis time; null = none. */
+      /** Time at which the next delayed job of the near set is due, by Redis time; null = none. */
       readonly nextDueMs: number | null
       /** Teams with ready jobs that were skipped because the team or its queue has no headroom; at most 16. */
-      readonly throttledTeams: readonly string[]
+      readonly crowdedTeams: readonly string[]
       /** Size of the largest job at the head of a queue that exceeded the bytes granted; null = all fit. */
       readonly bytesWanted: number | null
     }
@@ -308,8 +338,8 @@ export type ClaimAnswer =
  */
 export interface JobSource {
   readonly shard: number
-  /** Creates or renews the lease. `held` = jobs that Redis lists for this executor. */
-  beat(register: boolean): Promise<{ status: 'ok'; held: number } | { status: 'lease_lost' }>
+  /** Creates or renews the lease. `listed` = jobs that Redis lists for this executor. */
+  beat(register: boolean): Promise<{ status: 'ok'; listed: number } | { status: 'lease_lost' }>
   claim(grant: ClaimGrant): Promise<ClaimAnswer>
   /**
    * Ends a batch; answers in the same order. Throws for a defect that kept it from ending any of them: some of what belongs
@@ -332,8 +362,11 @@ export interface ShardMaintenance {
   promote(): Promise<{ promoted: number; nextDueMs: number | null }>
   /** Releases the jobs of executors whose lease has expired. */
   reap(): Promise<{ jobs: number; executors: number }>
-  /** Turns the log of ended jobs into statistics, and counts ready jobs once a minute. */
-  keepStatistics(): Promise<void>
+  /**
+   * Turns the log of ended jobs into statistics. Once a minute one executor also counts the ready jobs and scans for
+   * limit warnings; the calls between only fold the log.
+   */
+  runMinuteRound(): Promise<void>
   /**
    * Hard deadlines, retention and the remains of deleted queues, a bounded piece of each. All of them run even when one
    * fails; the fault is thrown at the end.

@@ -1,42 +1,6 @@
+import type { KubeObject, ObjectRef, ResourceStore } from './resource-store.ts'
 import type { EngineFacts, OwnAddressesOf } from './settings.ts'
 import type { SecretMarks } from '../domain/secrets/secret-use.ts'
-
-/** The fields of `metav1.ObjectMeta` that we use. */
-export interface ObjectMeta {
-  readonly name: string
-  readonly namespace: string
-  readonly uid: string
-  /** Opaque: compare for equality only. */
-  readonly resourceVersion: string
-  /** Incremented with every change of the spec; absent for kinds without a spec. */
-  readonly generation?: number
-  /** RFC 3339, whole seconds. */
-  readonly creationTimestamp: string
-  readonly deletionTimestamp?: string
-  readonly finalizers?: readonly string[]
-  readonly labels?: Readonly<Record<string, string>>
-  readonly annotations?: Readonly<Record<string, string>>
-  /** The field manager that wrote the spec last; not a field of Kubernetes, but taken from `managedFields`. */
-  readonly specManager?: string
-  /** As `specManager`, the one that applied it last, by `kubectl apply` or server-side: it has a manifest somewhere. */
-  readonly specApplier?: string
-}
-
-/** An object as the API server returned it, with the fields we do not know; frozen. */
-export interface KubeObject {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: ObjectMeta
-}
-
-/** Identifies one object. One that is recreated under the same name has a new `uid`. */
-export interface ObjectRef {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
-}
 
 /** `namespace/name`. */
 export type ObjectKey = string
@@ -61,41 +25,8 @@ export interface Informer<T extends KubeObject> {
   onChange(listener: (key: ObjectKey, before: T | undefined, after: T | undefined) => void): () => void
 }
 
-/** An object to create. */
-export interface NewObject {
-  readonly metadata: {
-    readonly name: string
-    readonly namespace: string
-    readonly labels?: Readonly<Record<string, string>>
-  }
-  /** Absent in a Secret. */
-  readonly spec?: unknown
-  /** Of a Secret. */
-  readonly type?: string
-  /** The values of a Secret, as text. */
-  readonly stringData?: Readonly<Record<string, string>>
-}
-
-/**
- * Writes to objects of one kind. Every method throws ResourceApiError and writes all or nothing. A write to an object that
- * was deleted or recreated is `not_found` or `conflict` and does not change the new object; but see `applyStatus`.
- */
-export interface ResourceWriter<T extends KubeObject> {
-  /** From the API server, not the informer; null when it does not exist. */
-  read(namespace: string, name: string): Promise<T | null>
-  /** All objects of a namespace, from the API server; empty when the namespace does not exist. */
-  readAll(namespace: string): Promise<readonly T[]>
-  /** `conflict` when the name is taken. */
-  create(object: NewObject): Promise<T>
-  /**
-   * JSON merge patch of `spec`; null removes a field.
-   * @param resourceVersion optimistic lock: `conflict` when the object has changed since; null = no lock
-   */
-  patchSpec(
-    target: ObjectRef,
-    spec: Readonly<Record<string, unknown>>,
-    resourceVersion: string | null,
-  ): Promise<T>
+/** A store whose kinds have a status and finalizers: that of the API server. */
+export interface ResourceWriter<T extends KubeObject> extends ResourceStore<T> {
   /**
    * Server-side apply of the whole status under our field manager. Kubernetes does not check the `uid` here: a recreated
    * object gets this status, the call is a `conflict`, and the new object's own reconcile corrects it.
@@ -103,8 +34,6 @@ export interface ResourceWriter<T extends KubeObject> {
   applyStatus(target: ObjectRef, status: object): Promise<T>
   /** Adds or removes one finalizer and keeps the others; writes only if that changes something. */
   setFinalizer(object: T, finalizer: string, present: boolean): Promise<T>
-  /** Succeeds when it does not exist. */
-  remove(target: ObjectRef): Promise<void>
 }
 
 /** Reads single Secrets; keeps and watches none. */
@@ -145,7 +74,7 @@ export interface ResourceEvent {
   readonly type: 'Normal' | 'Warning'
   /** Why, in CamelCase, at most 128 characters: `SecretNotFound`. */
   readonly reason: string
-  /** What we did or tried, in CamelCase: `CompileSettings`. */
+  /** The action we took or tried, in CamelCase: `CompileSettings`. */
   readonly action: string
   /** A sentence for people, cut at 1 KiB. Never a secret's value. */
   readonly note: string
@@ -156,9 +85,9 @@ export interface EventRecorder {
   record(event: ResourceEvent): void
 }
 
-/** What the controller last knew of its engine. */
+/** The engine as the controller last knew it. */
 export interface RecordedEngine extends EngineFacts {
-  /** What was lost, and when that was noticed (RFC 3339); null = nothing. */
+  /** Reason of a loss, and when it was noticed (RFC 3339); null = nothing was lost. */
   readonly loss: { readonly reason: string; readonly at: string } | null
 }
 
@@ -170,7 +99,7 @@ export interface EngineRecord {
   write(engine: RecordedEngine): Promise<ObjectRef>
 }
 
-/** Which namespace has a name now. Throws ResourceApiError. */
+/** Finds the namespace that has a name now. Throws ResourceApiError. */
 export interface NamespaceReader {
   /** `unreadable`: we may not know. */
   read(
@@ -180,7 +109,7 @@ export interface NamespaceReader {
 
 /** Finds what jobs may not call. Throws ResourceApiError. */
 export interface OwnAddressReader {
-  /** In the order of the API server. */
+  /** Answers in the order of the API server. */
   read(of: OwnAddressesOf): Promise<readonly string[]>
 }
 

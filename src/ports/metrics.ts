@@ -1,4 +1,6 @@
 import type { AlertResourceKind, AlertType } from '../domain/alerts/alert.ts'
+import type { ThrottleReason } from '../domain/jobs/flow.ts'
+import type { StopReason } from '../domain/jobs/queues/ready-split.ts'
 import type { SetAsideKind } from '../domain/set-aside.ts'
 import type { ChannelType } from '../domain/notifications/channel.ts'
 import type { StoreServer } from './health.ts'
@@ -13,7 +15,7 @@ export type FinishOutcome =
   | 'dead_lettered'
   /** Returned to its queue: not started, or cut short by our own shutdown. */
   | 'released'
-  /** Its lease was lost, so the result was refused. */
+  /** The job's lease was lost, so the result was refused. */
   | 'stale'
 
 /** How a try to tell a channel ended. */
@@ -28,7 +30,7 @@ export type NotificationOutcome =
   /** It took longer than its lease, so another executor has taken over. */
   | 'stale'
 
-/** What a defect of ours stopped, and nothing else. */
+/** Parts of the work that a defect of ours can stop without stopping the rest. */
 export const DEFECT_PARTS = [
   /** A call was not made. */
   'call',
@@ -54,6 +56,8 @@ export type DefectPart = (typeof DEFECT_PARTS)[number]
 /** Metrics of the engine, `punctual_*`. Label values come from closed sets, never from users. */
 export interface Metrics {
   jobsPushed(count: number): void
+  /** Redis came back with less than it had answered. @param count jobs among that, which this process had accepted */
+  jobsLost(count: number): void
   /** A push or a new cron that a quota refused. */
   refusedByQuota(quota: MetQuota): void
   /** @param latenessMs Redis time of the claim minus `scheduled_at` */
@@ -70,6 +74,10 @@ export interface Metrics {
   shardsHeld(read: () => number): void
   leaseLost(): void
   clockJumped(direction: 'forward' | 'backward'): void
+  /** How far the clock of Redis is behind where it was before it was set back; 0 = it is not. */
+  clockBehind(seconds: number): void
+  /** How far time is held ahead of a clock of Redis that was set back; 0 = it is not. */
+  clockHeld(seconds: number): void
   callRecordsDropped(count: number): void
   /** Jobs and callbacks whose records were damaged, or whose ends could not be written. */
   jobsQuarantined(count: number): void
@@ -126,6 +134,8 @@ export interface RequestMetrics {
    * @param seconds null = how long it took says nothing, as of a stream
    */
   answered(method: string, route: string, code: number | null, seconds: number | null): void
+  /** A push was refused because more come than the process can take. */
+  pushShed(): void
 }
 
 /** Metrics of the controller about resources and the engine, `punctual_*`. */
@@ -136,11 +146,11 @@ export interface ControllerMetrics {
   engineHeld(isHeld: boolean): void
   /** A deleted resource was released although the engine did not respond: its queue may still exist. */
   queueLeftBehind(): void
-  /** As `queueLeftBehind`, for a cron, which keeps ticking. */
+  /** Counts like `queueLeftBehind`, for a cron, which keeps ticking. */
   cronLeftBehind(): void
   /** Queues without a resource; above a bound they are not removed. */
   orphanQueues(count: number): void
-  /** As `orphanQueues`, for crons. */
+  /** Crons without a resource; above a bound they are not removed. */
   orphanCrons(count: number): void
   /** Crons that are not applied because they exceed a quota of their team. */
   cronsOverQuota(count: number): void
@@ -150,7 +160,19 @@ export interface ControllerMetrics {
   leadingEnded(): void
   /** The jobs of all queues with a resource were counted. */
   queuesCounted(): void
+  /** Queues with a resource that may not begin jobs, at the last count. */
+  queuesThrottled(counts: Readonly<Record<ThrottleReason, number>>): void
+  /** What the queues with a resource held at the last count. */
+  readyJobsCounted(counts: ReadyCounts): void
   statusWritten(kind: 'HttpQueue' | 'HttpCron' | 'TeamSettings' | 'ApiToken' | 'MaintenanceWindow'): void
+}
+
+/** Ready jobs that only wait for a slot of an executor, those that something else keeps, and the age of the oldest of the former. */
+export interface ReadyCounts {
+  readonly startable: number
+  readonly stopped: Readonly<Record<StopReason, number>>
+  /** 0 = there is none. */
+  readonly oldestStartableMs: number
 }
 
 /** How a reconcile ended. `requeued`: successfully, with a time for the next one. */

@@ -1,7 +1,8 @@
-import type { Alert } from '../domain/alerts/alert.ts'
+import type { SecretKeyRef } from '../domain/access/signing-secret.ts'
+import type { Alert, AlertType } from '../domain/alerts/alert.ts'
 import type { TeamTotals } from '../domain/notifications/alert-totals.ts'
 import type { ChannelState } from '../domain/notifications/channel-state.ts'
-import type { Channel, Member } from '../domain/notifications/channel.ts'
+import type { Channel, ChannelType, Member } from '../domain/notifications/channel.ts'
 import type { DeliveryLogEntry } from '../domain/notifications/delivery-end.ts'
 import type { TeamSettings } from './settings.ts'
 
@@ -11,7 +12,7 @@ export interface NotificationEntry {
   readonly alert: Alert
   /** How many were raised since the channel was last told; 1 or more. */
   readonly count: number
-  /** Of the messages about one trouble of one resource: its failure, its digests and its recovery. */
+  /** Id shared by the messages about one trouble of one resource: its failure, its digests and its recovery. */
   readonly threadId: string
   /** Whether an earlier message belongs to the thread. */
   readonly isReply: boolean
@@ -19,7 +20,7 @@ export interface NotificationEntry {
 
 /** One message to a channel. A message that is tried again is the same. */
 export interface Notification {
-  /** Of this message, for `Message-ID` and `webhook-id`; letters, digits, `-` and `_`. */
+  /** Id of the message, for `Message-ID` and `webhook-id`; letters, digits, `-` and `_`. */
   readonly id: string
   readonly team: string
   /** `test`: somebody asked whether the channel works; there are no entries. */
@@ -34,7 +35,10 @@ export interface Notification {
   readonly createdAtMs: number
 }
 
-/** What one try to tell a channel brought. `answer` is for people: a status and the start of the answer, or the fault. Never a URL or a password. */
+/**
+ * Result of one try to send to a channel. `answer` is for people: a status and the start of the answer, or the fault.
+ * Never a URL or a password.
+ */
 export type DeliveryResult =
   | { readonly kind: 'sent'; readonly answer: string }
   | {
@@ -42,7 +46,7 @@ export type DeliveryResult =
       readonly answer: string
       /** A further try cannot succeed: the webhook is gone, or the message is refused. */
       readonly isFinal: boolean
-      /** From `Retry-After`; null = none. */
+      /** Pause that `Retry-After` asks for; null = none. */
       readonly retryAfterMs: number | null
       /** Addresses that a mail server has accepted. */
       readonly accepted: readonly string[]
@@ -50,7 +54,7 @@ export type DeliveryResult =
   /** `signal` was aborted. */
   | {
       readonly kind: 'aborted'
-      /** As above. */
+      /** Addresses that a mail server has accepted. */
       readonly accepted: readonly string[]
     }
 
@@ -60,7 +64,7 @@ export interface ChannelDelivery {
   readonly notification: Notification
   /** Egress and signing secrets. */
   readonly settings: TeamSettings
-  /** Who gets an e-mail; empty for other types. */
+  /** Members who get an e-mail; empty for other types. */
   readonly recipients: readonly Member[]
   /** Unix seconds by Redis time. */
   readonly timestampSeconds: number
@@ -78,9 +82,9 @@ export interface ChannelHealth {
   readonly channel: string
   /** `retrying`: the last try failed and another follows. `failing`: a message was given up, and none got through since. */
   readonly state: 'ok' | 'retrying' | 'failing'
-  /** When the message that was given up first was; null unless failing. */
+  /** Start of the first message that was given up; null unless failing. */
   readonly failingSinceMs: number | null
-  /** Of the last try; null before the first. Never a URL or a password. */
+  /** Answer to the last try; null before the first. Never a URL or a password. */
   readonly lastAnswer: string | null
   readonly lastTriedAtMs: number | null
 }
@@ -91,12 +95,14 @@ export interface ChannelHealthReader {
   healthOf(team: string): Promise<readonly ChannelHealth[]>
 }
 
-/** Of a test message. `busy`: another test of the channel is under way. `no_executor`: none has answered in time. */
+/**
+ * End of a test message. `busy`: another test of the channel is under way. `no_executor`: none has answered in time.
+ */
 export type ChannelTestResult =
   | {
       readonly status: 'answered'
       readonly isSent: boolean
-      /** What the channel said, as of a delivery. */
+      /** Answer of the channel, as in `DeliveryResult`. */
       readonly answer: string
       readonly tookMs: number
     }
@@ -111,27 +117,30 @@ export interface ChannelTester {
   requestTest(team: string, channel: string): Promise<ChannelTestResult>
 }
 
-/** What became of an alert on one channel. */
+/** State of an alert on one channel. */
 export interface AlertDelivery {
   readonly channel: string
   /** `failed`: a message with it was given up. `suppressed`: a maintenance window kept it from being sent. */
   readonly state: 'pending' | 'sent' | 'failed' | 'suppressed'
-  /** Of the last try; null before it. */
+  /** Answer to the last try; null before it. */
   readonly answer: string | null
-  /** When the message ended; Redis time, Unix ms; null while it is pending. */
+  /** Time at which the message ended; Redis time, Unix ms; null while it is pending. */
   readonly atMs: number | null
 }
 
 /** Throws StoreUnavailableError. */
 export interface DeliveryReader {
-  /** By alert id, of each channel that gets alerts of this type. An alert from before a channel was made has no entry of it. */
+  /**
+   * Deliveries by alert id, on each channel that gets alerts of this type. An alert from before a channel was made has
+   * no entry of it.
+   */
   deliveriesOf(team: string, alerts: readonly Alert[]): Promise<ReadonlyMap<number, readonly AlertDelivery[]>>
 }
 
 /** One channel of a team. */
 export interface ChannelRef {
   readonly team: string
-  /** Its name. */
+  /** Name of the channel. */
   readonly channel: string
 }
 
@@ -142,28 +151,28 @@ export interface RaisedNotice {
 }
 
 /** A channel at one moment. */
-export interface ChannelLook extends ChannelRef {
+export interface ChannelSnapshot extends ChannelRef {
   readonly state: ChannelState
   /** The one on its way; null = none. */
   readonly message: Notification | null
   /** Redis time, Unix ms. */
   readonly nowMs: number
-  /** Of this moment, for `write`. */
+  /** Version that was read, so that `write` notices a change. */
   readonly mark: { readonly version: string; readonly due: string }
 }
 
 export interface ChannelWrite {
   readonly state: ChannelState
   readonly message: Notification | null
-  /** When to look at the channel again, Redis time, Unix ms; null = when something is raised. */
+  /** Time at which the channel is due again, Redis time, Unix ms; null = when something is raised. */
   readonly dueMs: number | null
   /** A message that ended. */
   readonly log?: DeliveryLogEntry
 }
 
-/** What executors that send notifications need of the store. Throws StoreUnavailableError. */
+/** The store of executors that send notifications. Throws StoreUnavailableError. */
 export interface NotificationBoard {
-  /** What is due now; a page, so that the next call may answer others. Shards that do not answer are left out. */
+  /** Reads a page of what is due now; the next call may answer others. Shards that do not answer are left out. */
   due(): Promise<{ readonly raised: readonly RaisedNotice[]; readonly channels: readonly ChannelRef[] }>
   /** Makes the channels due, then clears the notice, unless something was raised meanwhile. */
   forward(notice: RaisedNotice, channels: readonly string[]): Promise<void>
@@ -176,12 +185,40 @@ export interface NotificationBoard {
     settings: { readonly version: number; readonly channels: readonly string[] },
   ): Promise<void>
   /** null = it is not kept, and from now on not due. */
-  look(ref: ChannelRef): Promise<ChannelLook | null>
+  snapshot(ref: ChannelRef): Promise<ChannelSnapshot | null>
   totals(team: string): Promise<TeamTotals>
-  /** Those that exist. */
+  /** Alerts that still exist, by id. */
   alerts(team: string, alertIds: readonly number[]): Promise<ReadonlyMap<number, Alert>>
-  /** False when the channel has changed since the look; nothing is written then. One that was made due meanwhile stays due. */
-  write(look: ChannelLook, change: ChannelWrite): Promise<boolean>
-  /** As `write`, for the end of a try: whether the channel was made due meanwhile does not matter. */
-  report(look: ChannelLook, change: ChannelWrite): Promise<boolean>
+  /** False when the channel has changed since the snapshot; nothing is written then. One that was made due meanwhile stays due. */
+  write(snapshot: ChannelSnapshot, change: ChannelWrite): Promise<boolean>
+  /** Writes like `write`, for the end of a try: whether the channel was made due meanwhile does not matter. */
+  report(snapshot: ChannelSnapshot, change: ChannelWrite): Promise<boolean>
+}
+
+/** A channel as the settings of its team have it; its URL lies in a Secret. */
+export interface KeptChannel {
+  readonly name: string
+  readonly type: ChannelType
+  readonly alertTypes: readonly AlertType[]
+  /** null for e-mail. */
+  readonly secretRef: SecretKeyRef | null
+}
+
+/** A new channel. `secretName` = the Secret to be made for its URL. */
+export interface GivenChannel extends Channel {
+  readonly secretName: string
+}
+
+/** The channels in the settings of teams. Every method throws EditRefusedError and ResourceApiError. */
+export interface ChannelStore {
+  /** In the order of the settings. */
+  list(team: string): Promise<readonly KeptChannel[]>
+  /** Refuses a name that is taken, and an eleventh. */
+  create(team: string, given: GivenChannel): Promise<KeptChannel>
+  /** Changes which alerts it gets. */
+  edit(team: string, name: string, alertTypes: readonly AlertType[]): Promise<KeptChannel | 'not_found'>
+  /** Nobody is told by it any more; its Secret is removed if `create` made it. */
+  remove(team: string, name: string): Promise<'removed' | 'not_found'>
+  /** Waits until executors know the channel, 8 s at most. @returns false when they do not by then */
+  whenInForce(team: string, name: string): Promise<boolean>
 }

@@ -1,14 +1,16 @@
 import type { FailureReason } from '../domain/jobs/job.ts'
+import type { Throttle } from '../domain/jobs/flow.ts'
+import type { ReadySplit } from '../domain/jobs/queues/ready-split.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { Tally } from '../domain/statistics/tally.ts'
 
 export interface QueueCounts {
   /** Ready to start. */
   readonly pending: number
-  /** Not due yet. */
+  /** Jobs that are not due yet. */
   readonly delayed: number
   readonly processing: number
-  /** In the dead-letter queue. */
+  /** Jobs in the dead-letter queue. */
   readonly dead: number
 }
 
@@ -18,20 +20,21 @@ export interface Queue {
   readonly name: string
   readonly settings: QueueSettings
   readonly counts: QueueCounts
+  /** null = its jobs begin as slots allow. */
+  readonly throttle: Throttle | null
 }
 
 /** The queues in Redis. Throws StoreUnavailableError. */
 export interface QueueStore {
-  /** By name, ascending. `bad_cursor` when this list did not make the cursor. */
-  list(query: {
-    team: string
-    limit: number
-    cursor: string | null
-  }): Promise<{ queues: Queue[]; nextCursor: string | null } | 'bad_cursor'>
   get(team: string, queueId: number): Promise<Queue | null>
   getByName(team: string, name: string): Promise<Queue | null>
   /** Creates the queue or changes its settings; new jobs use them, existing chains keep theirs. */
   apply(team: string, name: string, settings: QueueSettings): Promise<{ queueId: number }>
+  /**
+   * Lets the queue call its target again at once, whatever the target or its breaker has asked for; a rate limit stays.
+   * @returns false when it does not exist
+   */
+  unthrottle(team: string, queueId: number): Promise<boolean>
   /** Removes the queue and all its jobs, in constant time. */
   remove(team: string, name: string): Promise<'removed' | 'not_found'>
 }
@@ -62,8 +65,22 @@ export interface QueueStatsEntry extends QueueRef {
   readonly counts: QueueCounts
   /** How long the oldest ready job has been due, ms; null = none is ready. */
   readonly oldestReadyMs: number | null
-  /** When and why one of its chains failed for good last, with or without a dead letter; null = none yet. */
+  readonly split: ReadySplit
+  /** Last time one of its chains failed for good, and why, with or without a dead letter; null = none yet. */
   readonly lastFailure: LastFailure | null
+  /** Jobs that Redis came back without within a day; null = none that is known. */
+  readonly lostJobs: NotedLoss | null
+  /** null = its jobs begin as slots allow. */
+  readonly throttle: Throttle | null
+}
+
+export interface NotedLoss {
+  readonly count: number
+  /** When the first and the last of them were accepted, Redis time, Unix ms. */
+  readonly fromMs: number
+  readonly toMs: number
+  /** For how long it has been known. */
+  readonly ageMs: number
 }
 
 export interface LastFailure {
@@ -75,7 +92,7 @@ export interface LastFailure {
 
 /** Reads many queues at once, cheaply. Throws StoreUnavailableError. */
 export interface QueueStats {
-  /** In the order asked, at most 10,000 at once; null where the queue does not exist. */
+  /** Answers in the order asked, at most 10,000 at once; null where the queue does not exist. */
   count(places: readonly QueueRef[]): Promise<ReadonlyArray<QueueStatsEntry | null>>
   /**
    * Queues that were created by a push and have no resource yet: at most `limit`, in no order, and a different
@@ -102,7 +119,7 @@ export interface Backlog {
   readonly usable: number
   /** Delayed jobs, retries, ticks, notifications and bulks due within the horizon. A minute that the horizon reaches counts as a whole. */
   readonly dueSoon: number
-  /** When the next delayed work is due, ms from now, up to a minute early; null = nothing is delayed. */
+  /** Time until the next delayed work is due, ms, up to a minute short; null = nothing is delayed. */
   readonly nextDueInMs: number | null
   /** Age of the oldest ready job that could start, ms; null = none. */
   readonly oldestReadyMs: number | null
@@ -119,7 +136,7 @@ export interface BacklogReader {
   read(horizonMs: number, callQuotaOf?: (team: string) => number | null): Promise<Backlog>
 }
 
-/** What happened by the minute; a minute in which nothing did is missing. Throws StoreUnavailableError. */
+/** Counts by the minute; minutes in which nothing happened are missing. Throws StoreUnavailableError. */
 export interface StatisticsReader {
   /** @param sinceMs of the first minute, Unix ms @returns by minutes since 1970 */
   ofTeam(team: string, sinceMs: number): Promise<ReadonlyMap<number, Tally>>

@@ -1,6 +1,6 @@
 import type { QuotaName } from '../domain/quotas.ts'
 
-/** What a team uses, by the name of the quota that limits it. */
+/** Usage of a team, by the name of the quota that limits it. */
 export type TeamUsage = Readonly<Record<QuotaName, number>>
 
 /** Throws StoreUnavailableError. */
@@ -11,7 +11,7 @@ export interface TeamUsageReader {
 
 /** Reads the usage of many teams at once: one step per shard for 250 of them. Throws StoreUnavailableError. */
 export interface TeamStats {
-  /** In the order asked. */
+  /** Answers in the order asked. */
   read(teams: readonly string[]): Promise<readonly TeamUsage[]>
 }
 
@@ -25,7 +25,7 @@ export type MetQuota = Exclude<QuotaName, 'callsInFlight'> | 'share'
 export interface CallQuotas {
   /** @returns null = the team has no quota. @param held the team's calls in this executor */
   headroomOf(team: string, held: number): number | null
-  /** For any team without a quota of its own that holds nothing here; null = unlimited. */
+  /** Headroom of any team without a quota of its own that holds nothing here; null = unlimited. */
   newcomerHeadroom(): number | null
   /** Teams with a quota of their own; bounded. */
   teamsWithQuota(): readonly string[]

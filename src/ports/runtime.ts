@@ -10,7 +10,7 @@ export interface Clock {
   nextTurn(run: () => void): void
 }
 
-/** What every long-lived part needs. */
+/** The clock and the log that every long-lived part needs. */
 export interface Runtime {
   readonly clock: Clock
   readonly logger: Logger

@@ -10,18 +10,12 @@ import { NO_QUOTAS, type TeamQuotas } from '../domain/quotas.ts'
 import type { NamespaceCompiler } from './access/namespaces.ts'
 import type { OwnSecretsCompiler } from './access/own-secrets.ts'
 
-/** Who manages the resources of queues and crons. It never throws: what cannot be found out now is null. */
+/** Finds who manages the resources of queues and crons. Never throws: what cannot be found out now is null. */
 export interface ManagedResources {
   /** The name of a queue's resource and who manages it; null = it has none. */
   ofQueue(team: string, queue: string): { readonly name: string; readonly managedBy: ManagedBy | null } | null
   /** @param name of the resource */
   ofCron(team: string, name: string): Promise<ManagedBy | null>
-}
-
-/** Where there are no resources. */
-export const NOTHING_MANAGED: ManagedResources = {
-  ofQueue: () => null,
-  ofCron: () => Promise.resolve(null),
 }
 
 /** The compiled settings of a team; a change is applied everywhere within 2 s. */
@@ -34,15 +28,15 @@ export interface TeamSettings {
   readonly signingSecrets: readonly string[]
   /** The signing secrets cannot be opened: calls without a signature of them must not be made. */
   readonly isSigningUnreadable?: boolean
-  /** Where these lie, in the same order, by `signingSecretId`; known to every process. */
+  /** Places of the signing secrets, in the same order, by `signingSecretId`; known to every process. */
   readonly signingSecretIds: readonly string[]
-  /** At most HEADER_SECRETS_PER_TEAM_MAX; without values where no secrets are opened. */
+  /** At most HEADER_SECRETS_PER_TEAM_MAX. Without values in processes that open no secrets. */
   readonly headerSecrets: readonly HeaderSecret[]
   /** The team's own; those of the installation apply as well. */
   readonly quotas: TeamQuotas
   /** How the team is told of its alerts; at most CHANNELS_PER_TEAM_MAX. Without URLs where no secrets are opened. */
   readonly channels: readonly Channel[]
-  /** Who gets its e-mails; at most MEMBERS_PER_TEAM_MAX. */
+  /** Members who get its e-mails; at most MEMBERS_PER_TEAM_MAX. */
   readonly members: readonly Member[]
   /** Absent: as the installation says. */
   readonly appliedResources?: AppliedResources
@@ -83,7 +77,7 @@ export interface TokenVerifier {
 /** `superseded`: nothing was written, because another leader epoch has begun or Redis has lost this one. */
 export type CompileEnd<T> = T | { readonly status: 'superseded' }
 
-/** What processes must know of a token. */
+/** The part of a token that processes need to know. */
 export type CompiledToken = Pick<ApiToken, 'team' | 'name' | 'sha256Hex' | 'terms'>
 
 export interface TeamPolicy {
@@ -91,12 +85,12 @@ export interface TeamPolicy {
   readonly egressAllow: readonly string[]
   /** Newest first, at most two. */
   readonly signingSecrets: readonly string[]
-  /** Where they lie, as in `TeamSettings`; absent if nobody asks. */
+  /** Places of the signing secrets, as in `TeamSettings`; absent if nobody asks. */
   readonly signingSecretIds?: readonly string[]
   readonly headerSecrets?: readonly HeaderSecret[]
   /** Absent if the team has none of its own. */
   readonly quotas?: TeamQuotas
-  /** Only those that can be used. */
+  /** Channels that can be used; the others are left out. */
   readonly channels?: readonly Channel[]
   readonly members?: readonly Member[]
   readonly appliedResources?: AppliedResources | undefined
@@ -115,7 +109,7 @@ export interface WindowCompiler {
   removeWindow(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
 }
 
-/** Whose addresses jobs may not call, as far as only the controller can find them. */
+/** Parts of the cluster whose addresses jobs may not call and only the controller can find. */
 export const OWN_ADDRESSES_OF = ['apiServer', 'pods'] as const
 export type OwnAddressesOf = (typeof OWN_ADDRESSES_OF)[number]
 
@@ -153,7 +147,7 @@ export interface SettingsCompiler extends WindowCompiler, OwnSecretsCompiler, Na
     token: CompiledToken,
     claim?: 'free' | 'none',
   ): Promise<CompileEnd<{ readonly status: 'applied' | 'taken' }>>
-  /** Its hash remains the team's, so that it never becomes a token of another team. */
+  /** Removes the token. Its hash remains the team's, so that it never becomes a token of another team. */
   removeToken(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
   /** @param addresses canonical texts, in place of those that were put last */
   putOwnAddresses(

@@ -1,13 +1,13 @@
 import type { HeldResource } from '../domain/windows/held-resources.ts'
 import type { MaintenanceWindow, WindowSettings } from '../domain/windows/maintenance-window.ts'
 
-/** Which windows mute the alerts of a team at one time; each value is the name of a window. */
+/** Windows that mute alerts of a team at one time, by name. */
 export interface Mutes {
   /** null = alerts of the team and of all its resources are sent. */
   readonly all: string | null
-  /** By queue name. */
+  /** Names of windows by queue name. */
   readonly queues: ReadonlyMap<string, string>
-  /** By name of the cron's resource. */
+  /** Names of windows by the name of the cron's resource. */
   readonly crons: ReadonlyMap<string, string>
 }
 
@@ -22,18 +22,18 @@ export interface WindowSource {
   holds(atMs: number): readonly Hold[]
 }
 
-/** Where no window can exist. */
+/** For processes in which no window can exist. */
 export const NO_WINDOWS: WindowSource = Object.freeze({ mutes: () => null, holds: () => [] })
 
 /** The windows of a team, from memory: at most 2 s old, and there while Redis is away. */
 export interface KnownWindows {
-  /** By name. */
+  /** Sorted by name. */
   ofTeam(team: string): readonly MaintenanceWindow[]
 }
 
 /** Windows as users see them. Throws StoreUnavailableError. */
 export interface WindowStore {
-  /** By name. `bad_cursor` when this list did not make the cursor. */
+  /** Sorted by name. `bad_cursor` when this list did not make the cursor. */
   list(query: {
     readonly team: string
     readonly limit: number
@@ -45,7 +45,7 @@ export interface WindowStore {
 }
 
 /**
- * What an edit makes of the settings that the window has at that moment; `refused` leaves them. May run while other edits
+ * Makes new settings from those that the window has at that moment; `refused` leaves them. May run while other edits
  * wait.
  */
 export type WindowChange = (current: WindowSettings) => Promise<WindowSettings | 'refused'>

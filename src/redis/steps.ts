@@ -1,60 +1,72 @@
-import type { Step } from './client/step.ts'
-import { loadScript, type Rewrite, type Script } from './client/scripts.ts'
-import { ASK_AUDIT, SETTLE_AUDIT } from './audit-log/asked-audit.ts'
-import { TAKE_RATE } from './access/take-rate.ts'
-import { CHANGE_ALERTS } from './alerts/alert-changes.ts'
-import { FORGET_ALERTS } from './alerts/forget-alerts.ts'
-import { READ_RING } from './inspection/inspect-ring.ts'
-import { READ_CLOCK } from './client/shard-clock.ts'
-import { CREATE_BULK, PUT_PART, SET_BULK, TAKE_TURN } from './bulk/records/bulk-steps.ts'
-import { DELETE_PAGE, MOVE_PART, OPEN_PAGE, PURGE_PAGE, REMAKE_PAGE } from './bulk/pages/page-steps.ts'
+import type { Step } from './base/engine/step.ts'
+import { loadScript, type Rewrite, type Script } from './base/engine/scripts.ts'
+import { ASK_AUDIT, SETTLE_AUDIT } from './ledger/audit-log/asked-audit.ts'
+import { TAKE_RATE } from './control/access/take-rate.ts'
+import { CHANGE_ALERTS } from './ledger/alerts/alert-changes.ts'
+import { FORGET_ALERTS } from './ledger/alerts/forget-alerts.ts'
+import { CHANGE_ISSUE } from './ledger/issues/issue-store.ts'
+import { TEND_ISSUES } from './ledger/issues/tend-issues.ts'
+import { READ_RING } from './upkeep/inspection/inspect-ring.ts'
+import { READ_CLOCK } from './base/engine/shard-clock.ts'
+import { TAKE_LOCK } from './base/engine/shard-lock.ts'
+import {
+  COUNT_OUTCOME,
+  CREATE_BULK,
+  PUT_PART,
+  RESUME_PART,
+  SET_BULK,
+} from './jobs/bulk/records/bulk-steps.ts'
+import {
+  DELETE_PAGE,
+  MOVE_PART,
+  OPEN_PAGE,
+  PURGE_PAGE,
+  REMAKE_PAGE,
+} from './jobs/mending/pages/page-steps.ts'
 import { BEGIN_EPOCH, TAKE_EPOCH } from './control/leader-epochs.ts'
-import { PUT_SETTING } from './control/setting/put-setting.ts'
-import { PUT_SECRETS } from './control/secrets/put-secrets.ts'
-import { PUT_TOKEN } from './control/tokens/token-writer.ts'
+import { PUT_SETTING } from './control/compiler/put-setting.ts'
+import { PUT_SECRETS } from './control/compiler/put-secrets.ts'
+import { PUT_TOKEN } from './control/compiler/token-writer.ts'
 import { READ_CRONS } from './crons/cron-listing.ts'
 import { TICK } from './crons/tick/tick-call.ts'
 import { DROP_CRON, PLACE_CRON, REMOVE_CRON, RESERVE_CRON, RETIRE_CRON } from './crons/write/cron-steps.ts'
 import { SET_CRON } from './crons/write/set-cron.ts'
-import { ENQUEUE } from './enqueue/enqueue-batch.ts'
-import { RESERVE_IDS } from './enqueue/sequence.ts'
-import { CLAIM } from './execute/claim/ready-claims.ts'
-import { CLAIM_SUSPECTS } from './execute/claim/suspect-claims.ts'
-import { FINISH, REAP } from './execute/finish/batch.ts'
-import { BEAT } from './execute/job-source.ts'
-import { FIRE } from './mending/fire-job.ts'
-import { REPLAY, RETRY } from './mending/remake-job.ts'
-import { REMOVE_JOB } from './mending/remove-job.ts'
-import { READ_LIVE } from './live/shard-look.ts'
-import { LOOK_QUEUES } from './limit-warnings/queue-look.ts'
-import { TAKE_LOOK } from './limit-warnings/look-place.ts'
-import { WARN } from './limit-warnings/warn.ts'
-import { CLEAR_NOTICE, MARK_CHANNELS, SET_CHANNEL } from './notifications/channel-steps.ts'
-import { POUR, PROMOTE } from './maintenance/promotion.ts'
-import { CHECK_RING, CHECK_TEAMS } from './maintenance/ring/ring-check.ts'
-import { RESERVE_QUEUE } from './names/queue-names.ts'
-import { FORGET_TEAM } from './namespaces/erase-team.ts'
-import { LIST_NAMES } from './names/team-names.ts'
-import { READ_BACKLOG } from './queues/backlog-reader.ts'
-import { READ_QUEUES } from './queues/queue-reader.ts'
-import { COUNT_QUEUES } from './queues/queue-stats.ts'
-import { DELETE_QUEUE, SET_QUEUE } from './queues/queue-writer.ts'
-import { CREATE_CODE, TAKE_CODE } from './sessions/login-codes.ts'
-import { END_SESSION, OPEN_SESSION, USE_SESSION } from './sessions/session-store.ts'
-import { READ_USAGE } from './quotas/usage-reader.ts'
-import { READ_TALLIES } from './statistics/statistics-reader.ts'
-import { SAMPLE_QUEUES } from './statistics/sampler.ts'
-import { FOLD } from './statistics/tally-store.ts'
-import { EXPLAIN } from './waiting/wait-explainer.ts'
-import { EVICT_CALLS } from './retention/call-records.ts'
-import { PURGE } from './retention/dead-letters.ts'
-import { TRIM } from './history/finished-chains.ts'
-import { MATCH_BLOCKS } from './history/blocks/block-reads.ts'
-import { READ_HISTORY } from './history/history-reads.ts'
-import { SEAL } from './history/sealer.ts'
-import { RESCHEDULE } from './maintenance/retention-sweep.ts'
-import { RESEAL } from './control/sealed/reseal.ts'
-import { EMPTY_TRASH } from './retention/trash.ts'
+import { ENQUEUE } from './jobs/enqueue/enqueue-batch.ts'
+import { TELL_LOSS } from './jobs/losses/tell-loss.ts'
+import { RESERVE_IDS } from './jobs/enqueue/sequence.ts'
+import { CLAIM } from './jobs/execute/claim/ready-claims.ts'
+import { CLAIM_SUSPECTS } from './jobs/execute/claim/suspect-claims.ts'
+import { FINISH, REAP } from './jobs/execute/finish/batch.ts'
+import { BEAT } from './jobs/execute/job-source.ts'
+import { READ_HOURS } from './watch/queue-lists/queue-hours.ts'
+import { READ_LIVE } from './watch/live/live-shard-reading.ts'
+import { TAKE_SCAN } from './watch/limit-warnings/scan-position.ts'
+import { WARN } from './watch/limit-warnings/warn.ts'
+import { CLEAR_NOTICE, MARK_CHANNELS, SET_CHANNEL } from './ledger/notifications/channel-steps.ts'
+import { POUR, PROMOTE } from './upkeep/maintenance/promotion.ts'
+import { CHECK_RING, CHECK_TEAMS } from './upkeep/maintenance/ring-check.ts'
+import { RESERVE_QUEUE } from './base/names/queue-names.ts'
+import { FORGET_TEAM } from './control/namespaces/erase-team.ts'
+import { LIST_NAMES } from './base/names/team-names.ts'
+import { READ_BACKLOG } from './jobs/queues/backlog-reader.ts'
+import { READ_QUEUES } from './jobs/queues/queue-parts.ts'
+import { DELETE_QUEUE, SET_QUEUE, UNTHROTTLE } from './jobs/queues/write/queue-writer.ts'
+import { CREATE_CODE, TAKE_CODE } from './control/sessions/login-codes.ts'
+import { END_SESSION, OPEN_SESSION, USE_SESSION } from './control/sessions/session-store.ts'
+import { READ_USAGE } from './ledger/quotas/usage-reader.ts'
+import { READ_TALLIES } from './watch/statistics/statistics-reader.ts'
+import { FOLD } from './watch/statistics/tally-store.ts'
+import { EXPLAIN } from './watch/wait-explainer.ts'
+import { EVICT_CALLS } from './ledger/retention/call-records.ts'
+import { PURGE } from './ledger/retention/dead-letters.ts'
+import { TRIM } from './jobs/history/finished-chains.ts'
+import { NEWEST_ENDS } from './jobs/search/newest/ended-places.ts'
+import { MATCH_BLOCKS } from './jobs/history/blocks/block-reads.ts'
+import { READ_HISTORY } from './jobs/history/history-reads.ts'
+import { SEAL } from './jobs/history/sealer.ts'
+import { RESCHEDULE } from './upkeep/maintenance/retention-sweep.ts'
+import { RESEAL } from './control/compiler/reseal.ts'
+import { EMPTY_TRASH } from './ledger/retention/trash.ts'
 
 const DESCRIBED = [
   ASK_AUDIT,
@@ -62,7 +74,8 @@ const DESCRIBED = [
   CREATE_BULK,
   SET_BULK,
   PUT_PART,
-  TAKE_TURN,
+  RESUME_PART,
+  COUNT_OUTCOME,
   MOVE_PART,
   OPEN_PAGE,
   DELETE_PAGE,
@@ -78,7 +91,6 @@ const DESCRIBED = [
   CHECK_TEAMS,
   CLAIM,
   CLAIM_SUSPECTS,
-  COUNT_QUEUES,
   CREATE_CODE,
   DELETE_QUEUE,
   DROP_CRON,
@@ -88,13 +100,14 @@ const DESCRIBED = [
   EVICT_CALLS,
   EXPLAIN,
   FINISH,
-  FIRE,
   FOLD,
+  CHANGE_ISSUE,
+  TEND_ISSUES,
   FORGET_ALERTS,
   FORGET_TEAM,
   LIST_NAMES,
-  LOOK_QUEUES,
   MATCH_BLOCKS,
+  NEWEST_ENDS,
   OPEN_SESSION,
   PLACE_CRON,
   POUR,
@@ -108,6 +121,7 @@ const DESCRIBED = [
   READ_CLOCK,
   READ_CRONS,
   READ_HISTORY,
+  READ_HOURS,
   READ_LIVE,
   READ_QUEUES,
   READ_RING,
@@ -115,27 +129,41 @@ const DESCRIBED = [
   READ_USAGE,
   REAP,
   REMOVE_CRON,
-  REMOVE_JOB,
-  REPLAY,
   RESCHEDULE,
   RESERVE_CRON,
   RESERVE_IDS,
   RESERVE_QUEUE,
   RETIRE_CRON,
-  RETRY,
-  SAMPLE_QUEUES,
   SEAL,
   SET_CRON,
   SET_QUEUE,
   TAKE_CODE,
   TAKE_EPOCH,
   TAKE_RATE,
-  TAKE_LOOK,
+  TAKE_LOCK,
+  TAKE_SCAN,
+  TELL_LOSS,
   TICK,
   TRIM,
+  UNTHROTTLE,
   USE_SESSION,
   WARN,
 ] as const
+
+/**
+ * Steps after which a client is told that something will happen. With replicated durability the API answers once replicas
+ * have them. Steps that claim, end or move jobs do without: what is lost of them happens again.
+ */
+export const ACCEPTING_STEPS: ReadonlySet<string> = new Set<StepName>([
+  ENQUEUE.name,
+  REMAKE_PAGE.name,
+  OPEN_PAGE.name,
+  DELETE_PAGE.name,
+  PURGE_PAGE.name,
+  TICK.name,
+  CREATE_BULK.name,
+  SET_BULK.name,
+])
 
 export type StepName = (typeof DESCRIBED)[number]['name']
 export type Scripts = Readonly<Record<StepName, Script>>

@@ -19,7 +19,7 @@ export function assertionOf({ type, value }: AssertionSpec): SuccessAssertion {
   }
 }
 
-/** The first assertion of a spec that can never hold; the settings are applied all the same, as by the API. */
+/** Finds the first assertion of a spec that can never hold. The settings are applied all the same, as by the API. */
 export function impossibleAssertionIn(specs: readonly AssertionSpec[]): FieldProblem | null {
   const [first] = impossibleAssertions(specs.map(assertionOf))
   return first === undefined ? null : { path: ['spec', 'successAssertions', first.index], reason: first.why }

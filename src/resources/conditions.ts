@@ -1,18 +1,18 @@
 import { excerpt } from '../domain/excerpt.ts'
 import type { Condition } from './generated/kinds.ts'
 
-/** Reasons of the conditions that every kind has. */
+/** The reasons of the conditions that every kind has. */
 interface SharedReasons {
   readonly Reconciling: 'ProgressingWithRetry'
   readonly Stalled: 'InvalidSpec' | 'ReconcileError'
 }
 
-/** Why any kind may or may not be ready. */
+/** The reasons why a resource of any kind may or may not be ready. */
 type SharedReadyReason = 'Reconciled' | 'ReconcileError' | 'BackendUnavailable'
 
-/** A Secret that is named cannot be used. */
+/** The reasons why a Secret that is named cannot be used. */
 export type SecretReason = 'SecretNotFound' | 'SecretKeyNotFound' | 'SecretNotUsable' | 'SecretForbidden'
-/** Of the secrets of a queue or cron. */
+/** The reasons why the own secrets of a queue or cron cannot be used. */
 export type OwnSecretsReason = SecretReason | 'SecretsTooLarge'
 
 /** The reasons of each kind, by condition. Users look them up and scripts test them, so they stay stable. */
@@ -22,12 +22,14 @@ export interface ReasonsOf {
     readonly Dispatching: 'Active' | 'Paused'
     /** Present while the queue takes no new jobs. */
     readonly Draining: 'Draining' | 'Drained'
-    /** Present for a while after the engine was found empty or to hold older data. */
-    readonly JobsLost: 'EngineLost' | 'EngineRestored'
+    /** Present for a while after the engine was found empty, to hold older data, or without jobs of the queue. */
+    readonly JobsLost: 'EngineLost' | 'EngineRestored' | 'AcceptedJobsLost'
     /** Present while Redis is set or able to lose jobs. */
     readonly JobsAtRisk: 'RedisUnsafe'
     /** Present once a failure was raised. */
     readonly Failing: 'FailureRaised' | 'NoRecentFailure'
+    /** Present while the queue has a setting that may throttle it. */
+    readonly Throttled: 'RateLimited' | 'TargetAsksToWait' | 'CircuitOpen' | 'NotThrottled'
     /** Present while no call can succeed. */
     readonly CanSucceed: 'AssertionNeverHolds'
   }
@@ -50,7 +52,7 @@ export interface ReasonsOf {
   }
   readonly TeamSettings: SharedReasons & {
     readonly Ready: SharedReadyReason | 'InvalidSpec' | SecretReason
-    /** Present while the team has channels: whether all of them can be used. */
+    /** Present while the team has channels, and says whether all of them can be used. */
     readonly NotificationsReady:
       | 'Reconciled'
       | 'SecretNotFound'
@@ -59,7 +61,7 @@ export interface ReasonsOf {
       | 'SecretForbidden'
       | 'ChannelUrlNotAllowed'
       | 'ChannelFailing'
-    /** Present while the team has header secrets: whether all of them can be sent. */
+    /** Present while the team has header secrets, and says whether all of them can be sent. */
     readonly HeaderSecretsReady: 'Reconciled' | SecretReason
     /** Present while the installation does not let the team open what it asks for. */
     readonly EgressAllowed: 'NotAllowable'
@@ -88,15 +90,17 @@ export type WantedCondition<Kind extends ReconciledKind> = {
   }
 }[keyof ReasonsOf[Kind] & string]
 
-/** Present only while `True`: kstatus and `kubectl wait` take their absence for success. */
+/**
+ * These conditions are present only while `True`, because kstatus and `kubectl wait` take their absence for success.
+ */
 const ABNORMAL_TRUE: ReadonlySet<string> = new Set(['Reconciling', 'Stalled'])
-/** The CRDs allow more, but a terminal is hard to read then. */
+/** The CRDs allow more, but longer messages are hard to read in a terminal. */
 const MESSAGE_CHARACTERS_MAX = 1_024
 
 /**
- * The whole list to write, sorted by type, with the time at which each status last changed. Conditions that are no
- * longer wanted are omitted, and so are `Reconciling` and `Stalled` unless they are `True`.
- * @param before the conditions of the object, including those of other writers, which are omitted
+ * Makes the whole list to write, sorted by type, with the time at which each status last changed. Conditions that are
+ * no longer wanted are left out, and so are `Reconciling` and `Stalled` unless they are `True`.
+ * @param before the conditions of the object, including those of other writers, which are left out
  * @param seen the generation of the spec that was reconciled
  */
 export function mergeConditions<Kind extends ReconciledKind>(
@@ -121,7 +125,10 @@ export function mergeConditions<Kind extends ReconciledKind>(
     .sort((a, b) => (a.type < b.type ? -1 : 1))
 }
 
-/** Whether two statuses are equal, so that no write is due. Fields may have any order, and undefined equals absent. */
+/**
+ * Tells whether two statuses are equal, so that no write is due. Fields may have any order, and undefined equals
+ * absent.
+ */
 export function isSameStatus(before: unknown, after: unknown): boolean {
   if (Object.is(before, after)) return true
   if (!isObject(before) || !isObject(after)) return false
@@ -134,7 +141,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
-/** RFC 3339 in whole seconds, as the API server stores it: with milliseconds, a status would differ from what was written. */
+/**
+ * Writes RFC 3339 in whole seconds, as the API server stores it. With milliseconds a status would differ from what was
+ * written.
+ */
 export function kubernetesTime(wallMs: number): string {
   return new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }

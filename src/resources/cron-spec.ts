@@ -40,7 +40,7 @@ export function settingsOfCronSpec(name: string, spec: HttpCronSpec): CronSettin
   })
 }
 
-/** Fields to change; null removes one, as in a JSON merge patch. */
+/** Fields to change. null removes one, as in a JSON merge patch. */
 export type CronSpecChange = { readonly [Field in keyof HttpCronSpec]?: HttpCronSpec[Field] | null }
 
 /** The spec fields of the given settings. */
@@ -69,7 +69,9 @@ export function cronProblemsOf({ cronExpression, timeZone }: HttpCronSpec): read
   return scheduleProblemsOf({ cronExpression, timeZone }, ['spec'])
 }
 
-/** What is wrong with a schedule in a spec. Never throws: what cannot be computed is a problem of its expression. */
+/**
+ * Lists what is wrong with a schedule in a spec. Never throws: what cannot be computed is a problem of its expression.
+ */
 export function scheduleProblemsOf(
   { cronExpression, timeZone }: Pick<CronSettings, 'cronExpression' | 'timeZone'>,
   at: FieldPath,
@@ -78,14 +80,14 @@ export function scheduleProblemsOf(
   const expression = problemAt([...at, 'cronExpression'], () => {
     const schedule = cronScheduleOf({ cronExpression, timeZone: zone.length === 0 ? timeZone : 'UTC' })
     if ('problem' in schedule) return schedule.problem
-    // Whoever runs it will: what throws then is found here, where it has a name.
+    // Running the schedule would evaluate it too. What throws is found here, where it has a name.
     schedule.next(0)
     return null
   })
   return [...expression, ...zone]
 }
 
-/** The first URL that the egress policy refuses, with the text of the API. */
+/** Finds the first URL that the egress policy refuses, with the text of the API. */
 export function blockedUrlOf(
   { url, callbackUrl }: Pick<CronSettings, 'url' | 'callbackUrl'>,
   isBlocked: (url: URL) => boolean,

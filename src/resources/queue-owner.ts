@@ -14,7 +14,7 @@ export interface NamedQueue {
   readonly spec: { readonly queueName?: string }
 }
 
-/** Label of resources that Punctual created: `push` for pushed queues, `api` for crons made by the API. */
+/** The label of resources that Punctual created: `push` for pushed queues, `api` for crons made by the API. */
 export const ORIGIN_LABEL = 'punctual.dev/origin'
 export const PUSH_ORIGIN = 'push'
 export const API_ORIGIN = 'api'
@@ -24,7 +24,9 @@ export function queueNameOf(resource: NamedQueue): string {
   return resource.spec.queueName ?? resource.metadata.name
 }
 
-/** One key for all resources of one queue: `team/queue name`. A team has no slash, a queue's name may. */
+/**
+ * Makes one key for all resources of one queue: `team/queue name`. A team has no slash, a queue's name may have one.
+ */
 export function queueKeyOf(resource: NamedQueue): string {
   return queueKey(resource.metadata.namespace, queueNameOf(resource))
 }
@@ -38,15 +40,18 @@ export function parseKey(key: string): { readonly team: string; readonly name: s
   return { team: key.slice(0, end), name: key.slice(end + 1) }
 }
 
-/** Whether a push created it. Only the label counts: setting it by hand means that the resource may be replaced. */
+/**
+ * Tells whether a push created it. Only the label counts, so setting it by hand means that the resource may be
+ * replaced.
+ */
 export function isPushed(resource: NamedQueue): boolean {
   return resource.metadata.labels?.[ORIGIN_LABEL] === PUSH_ORIGIN
 }
 
 /**
- * The resource that stands for a queue: the oldest one that no push created, else the oldest one. If two were created
- * in the same second, the one that was applied wins. A deleted owner keeps the name until its jobs are removed, except
- * that a pushed resource which was not fully taken over gets the queue and its jobs back.
+ * Picks the resource that stands for a queue: the oldest one that no push created, else the oldest one. If two were
+ * created in the same second, the one that was applied wins. A deleted owner keeps the name until its jobs are removed,
+ * except that a pushed resource which was not fully taken over gets the queue and its jobs back.
  */
 export function ownerOf<T extends NamedQueue>(resources: readonly T[]): T | undefined {
   const byRank = resources.filter((resource) => !isReleased(resource)).sort(byAge)
@@ -56,7 +61,9 @@ export function ownerOf<T extends NamedQueue>(resources: readonly T[]): T | unde
   return byRank.find((resource) => isPushed(resource) && !isDeleted(resource)) ?? own
 }
 
-/** Deleted and without our finalizer; another controller's finalizer still keeps it. */
+/**
+ * A resource is released when it is deleted and lacks our finalizer. Another controller's finalizer may still keep it.
+ */
 function isReleased(resource: NamedQueue): boolean {
   return isDeleted(resource) && !holdsFinalizer(resource, QUEUE_FINALIZER)
 }

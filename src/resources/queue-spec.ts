@@ -14,19 +14,24 @@ export function settingsOfSpec(spec: HttpQueueSpec): QueueSettings {
     timeoutSeconds: spec.timeoutSeconds,
     retriesEnabled: spec.retriesEnabled,
     retryDelays: Object.freeze([...spec.retryDelays]),
+    noRetryStatuses: Object.freeze([...spec.noRetryStatuses]),
+    retryJitterPercent: spec.retryJitterPercent,
     successAssertions: Object.freeze(spec.successAssertions.map(assertionOf)),
     alertsEnabled: spec.alertsEnabled,
     maxParallelism: spec.maxParallelism ?? null,
+    rateLimit: spec.rateLimit ?? null,
+    respectRetryAfter: spec.respectRetryAfter,
+    circuitBreaker: spec.circuitBreaker ?? null,
     dlqRetentionDays: spec.dlqRetentionDays,
     callbackEvents: CALLBACK_EVENTS[spec.callbackEvents],
     strictParallelism: spec.strictParallelism,
   })
 }
 
-/** Fields to change; null removes one, as in a JSON merge patch. */
+/** Fields to change. null removes one, as in a JSON merge patch. */
 export type SpecChange = { readonly [Field in keyof HttpQueueSpec]?: HttpQueueSpec[Field] | null }
 
-/** The spec fields of the given settings; never `queueName`. */
+/** Makes the spec fields of the given settings, but never `queueName`. */
 export function specOfSettings(settings: Partial<QueueSettings>): SpecChange {
   const { isActive, isDraining, successAssertions, callbackEvents, ...same } = settings
   return {

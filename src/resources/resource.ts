@@ -2,6 +2,7 @@ import type { ApiToken } from '../domain/access/api-token.ts'
 import type { SecretMarks } from '../domain/secrets/secret-use.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
+import type { AppliedResources } from '../domain/managed-by.ts'
 import type { Member } from '../domain/notifications/channel.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
 import type { WindowSettings } from '../domain/windows/maintenance-window.ts'
@@ -20,7 +21,7 @@ export interface HttpQueueResource {
   /** The name that jobs are pushed to: `spec.queueName`, or `metadata.name`. */
   readonly queueName: string
   readonly settings: QueueSettings
-  /** Of its own, newest first, at most two. */
+  /** The queue's own, newest first, at most two. */
   readonly signingSecretRefs: readonly SecretRef[]
 }
 
@@ -35,6 +36,8 @@ export interface TeamSettingsResource {
   readonly quotas: TeamQuotas
   readonly channels: readonly ChannelPlan[]
   readonly members: readonly Member[]
+  /** undefined = the installation's setting counts. */
+  readonly appliedResources: AppliedResources | undefined
 }
 
 export interface HttpCronResource {
@@ -42,7 +45,7 @@ export interface HttpCronResource {
   readonly team: string
   readonly name: string
   readonly settings: CronSettings
-  /** Of its own, newest first, at most two. */
+  /** The cron's own, newest first, at most two. */
   readonly signingSecretRefs: readonly SecretRef[]
 }
 
@@ -72,24 +75,35 @@ export type Resource =
   | ApiTokenResource
   | SecretResource
 
+/** Where a resource stands in its file. */
+export interface ManifestPlace {
+  /** The number of the document, from 1. */
+  readonly document: number
+  /** The number of the item, from 1, where the document is a list; null = the document is the resource. */
+  readonly item: number | null
+}
+
 /** A mistake in a manifest. Never contains a value of a Secret. */
 export interface ManifestProblem {
   readonly file: string
-  /** From 1; null for the whole file. */
+  /** The number of the document, from 1; null = the whole file. */
   readonly document: number | null
-  /** From 1; null when it is unknown. */
+  /** The number of the item, from 1; null = the document is no list, or the whole list. */
+  readonly item: number | null
+  /** The number of the line, from 1; null = it is unknown. */
   readonly line: number | null
-  /** Such as `spec.retryDelays[0]`; null for the whole document. */
+  /** The path of the field in the resource, such as `spec.retryDelays[0]`; null = the whole resource. */
   readonly field: string | null
   /** A sentence that says what is allowed. */
   readonly reason: string
 }
 
-/** `queues.yaml, document 2, line 14, spec.timeoutSeconds: 0 must be from 1 to 300.` */
+/** Writes one line: `queues.yaml, document 2, item 3, line 14, spec.timeoutSeconds: 0 must be from 1 to 300.` */
 export function problemText(problem: ManifestProblem): string {
   const place = [
     problem.file,
     ...(problem.document === null ? [] : [`document ${problem.document}`]),
+    ...(problem.item === null ? [] : [`item ${problem.item}`]),
     ...(problem.line === null ? [] : [`line ${problem.line}`]),
     ...(problem.field === null ? [] : [problem.field]),
   ]

@@ -14,7 +14,7 @@ const FIELDS: ReadonlySet<string> = new Set([
 ])
 const KEY = /^[-._a-zA-Z0-9]{1,253}$/
 
-/** The values of a Secret: `data` in base64, overridden by `stringData`. No problem shows a value. */
+/** Reads the values of a Secret: `data` in base64, overridden by `stringData`. No problem shows a value. */
 export function secretDataOf(document: Readonly<Record<string, unknown>>): {
   readonly data: Readonly<Record<string, Uint8Array>>
   readonly problems: readonly FieldProblem[]
@@ -25,7 +25,7 @@ export function secretDataOf(document: Readonly<Record<string, unknown>>): {
   const encoded = valuesOf(document, 'data', fromBase64, 'must be a text in base64.')
   const plain = valuesOf(document, 'stringData', fromText, 'must be a text; put quotes around a number.')
   return {
-    // Without a prototype, so that `constructor` is a key like any other.
+    // The object has no prototype, so that `constructor` is a key like any other.
     data: Object.freeze(Object.assign(Object.create(null), encoded.values, plain.values)),
     problems: [...problems, ...encoded.problems, ...plain.problems],
   }
@@ -68,15 +68,28 @@ function fromText(value: unknown): Uint8Array | null {
 }
 
 const SIGNING_SECRET = /^[\x21-\x7e]{1,512}$/
-/** As Standard Webhooks demands it: shorter keys can be guessed from a signature. */
+/** Shorter keys can be guessed from a signature, so Standard Webhooks demands as much. */
 const SIGNING_SECRET_BYTES_MIN = 24
 
-/** The text of a signing secret, or why it is not valid. */
+/** Ways in which a secret is often copied, and which the libraries of receivers read as another key than we would. */
+const SLIPS: ReadonlyArray<{ readonly form: RegExp; readonly reason: string }> = [
+  { form: /^(["'`]).*\1$/s, reason: 'stands in quotes: write it without them.' },
+  { form: /^v1,/i, reason: 'begins with "v1,", as a signature does: write what stands behind it.' },
+  { form: /^(?!whsec_)[Ww][Hh][Ss][Ee][Cc]_/, reason: 'must begin with whsec_ in small letters.' },
+  {
+    form: /^[A-Za-z0-9+/]{30,}={1,2}$/,
+    reason: 'looks like base64: write whsec_ before it, or receivers read another key than is signed with.',
+  },
+]
+
+/** Reads the text of a signing secret, or says why it is not valid. */
 export function signingSecretOf(bytes: Uint8Array): { readonly text: string } | { readonly reason: string } {
   const text = Buffer.from(bytes).toString('utf8')
   if (/[\r\n]$/.test(text)) {
     return { reason: 'ends with a line break: write it without one (use printf, not echo).' }
   }
+  const slip = SLIPS.find(({ form }) => form.test(text))
+  if (slip !== undefined) return { reason: slip.reason }
   if (!SIGNING_SECRET.test(text)) return { reason: 'must be 1 to 512 visible ASCII characters.' }
   if (text.startsWith('whsec_') && !isBase64(text.slice('whsec_'.length))) {
     return { reason: 'must be base64 after whsec_.' }
@@ -90,7 +103,7 @@ export function signingSecretOf(bytes: Uint8Array): { readonly text: string } | 
   return { text }
 }
 
-/** The text of a header's value, or why it is not valid. */
+/** Reads the text of a header's value, or says why it is not valid. */
 export function headerTextOf(bytes: Uint8Array): { readonly text: string } | { readonly reason: string } {
   const text = Buffer.from(bytes).toString('utf8')
   if (/[\r\n]$/.test(text)) {
@@ -104,7 +117,7 @@ export function headerTextOf(bytes: Uint8Array): { readonly text: string } | { r
     : { text }
 }
 
-/** Padding is optional. */
+/** Padding may be left out. */
 function isBase64(text: string): boolean {
   const bare = text.replace(/=+$/, '')
   return bare !== '' && Buffer.from(text, 'base64').toString('base64').replace(/=+$/, '') === bare

@@ -1,43 +1,43 @@
-import type { SecretPlace } from '../domain/access/signing-secret.ts'
+import type { SecretKeyRef } from '../domain/access/signing-secret.ts'
 import { secretValueIn } from '../domain/secrets/secret-values.ts'
 import type { SecretRef } from './generated/kinds.ts'
 
-/** The signing secrets that a queue or cron names, newest first. A definition of before them has no such field. */
+/** Lists the signing secrets that a queue or cron names, newest first. */
 export function signingRefsOf(spec: {
   readonly signing?: { readonly secretRefs: readonly SecretRef[] }
 }): readonly SecretRef[] {
   return spec.signing?.secretRefs ?? []
 }
 
-/** A header secret as it is written. */
+/** A header secret as its resource describes it. */
 export interface HeaderSecretPlan {
   readonly name: string
   readonly secretKeyRef: SecretRef
   readonly hosts: readonly string[]
 }
 
-/** Those of a team. A definition of before them has no such field. */
+/** Lists the header secrets of a team. */
 export function headerSecretPlansOf(spec: {
-  readonly headerSecrets?: readonly HeaderSecretPlan[]
+  readonly headerSecrets: readonly HeaderSecretPlan[]
 }): readonly HeaderSecretPlan[] {
-  return (spec.headerSecrets ?? []).map(({ name, secretKeyRef, hosts }) => ({ name, secretKeyRef, hosts }))
+  return spec.headerSecrets.map(({ name, secretKeyRef, hosts }) => ({ name, secretKeyRef, hosts }))
 }
 
-/** The field of a header secret's Secret, as problems and conditions name it. */
+/** Names the field of a header secret's Secret in problems and conditions. */
 export function headerSecretFieldOf(index: number): string {
   return `spec.headerSecrets[${index}].secretKeyRef`
 }
 
-/** The fields of a spec that name these signing secrets; none where there are none. */
-export function specOfSigningRefs(refs: readonly SecretPlace[]): {
-  readonly signing?: { readonly secretRefs: readonly SecretPlace[] }
+/** Makes the fields of a spec that name these signing secrets; without any, there are no such fields. */
+export function specOfSigningRefs(refs: readonly SecretKeyRef[]): {
+  readonly signing?: { readonly secretRefs: readonly SecretKeyRef[] }
 } {
   return refs.length === 0 ? {} : { signing: { secretRefs: refs } }
 }
 
 /** A header whose value lies in a Secret. */
 export interface HeaderRef {
-  /** In lower case. */
+  /** The header's name in lower case. */
   readonly header: string
   readonly ref: SecretRef
 }

@@ -4,12 +4,12 @@ import type { AppliedResources } from '../domain/managed-by.ts'
 import { channelUrlProblem, isHostOpened } from '../domain/notifications/channel-url.ts'
 import type { ChannelSpec, MemberSpec, SecretRef, TeamSettingsSpec } from './generated/kinds.ts'
 
-/** A channel as its resource describes it: the URL still lies in a Secret. */
+/** A channel as its resource describes it, whose URL still lies in a Secret. */
 export interface ChannelPlan {
   readonly name: string
   readonly type: ChannelType
   readonly alertTypes: readonly AlertType[]
-  /** null for e-mail. */
+  /** null = it is an e-mail channel. */
   readonly secretRef: SecretRef | null
 }
 
@@ -26,7 +26,7 @@ const ALERT_TYPES: Readonly<Record<ChannelSpec['alertTypes'][number], AlertType>
   LimitWarning: 'limit_warning',
 }
 
-/** The channels in the order of the spec. A CRD of a version before channels leaves the fields out. */
+/** Lists the channels in the order of the spec, in which no default need be set yet. */
 export function channelPlansOf(spec: Partial<TeamSettingsSpec>): readonly ChannelPlan[] {
   return (spec.notifications?.channels ?? []).map(({ name, type, alertTypes, secretRef }) => ({
     name,
@@ -36,27 +36,45 @@ export function channelPlansOf(spec: Partial<TeamSettingsSpec>): readonly Channe
   }))
 }
 
-export function membersOf(spec: { readonly members?: readonly MemberSpec[] }): readonly Member[] {
-  return (spec.members ?? []).map(({ name, email }) => ({ name, email }))
+/** A channel as its resource describes it: the other way round. */
+export function channelSpecOf({ name, type, alertTypes, secretRef }: ChannelPlan): ChannelSpec {
+  return {
+    name,
+    type: nameIn(TYPES, type),
+    alertTypes: alertTypes.map((one) => nameIn(ALERT_TYPES, one)),
+    ...(secretRef === null ? {} : { secretRef }),
+  }
+}
+
+function nameIn<Name extends string, Value>(table: Readonly<Record<Name, Value>>, value: Value): Name {
+  const found = (Object.keys(table) as Name[]).find((name) => table[name] === value)
+  if (found === undefined) throw new Error(`no name for ${String(value)}`)
+  return found
+}
+
+export function membersOf(spec: { readonly members: readonly MemberSpec[] }): readonly Member[] {
+  return spec.members.map(({ name, email }) => ({ name, email }))
 }
 
 const APPLIED = { Editable: 'editable', ReadOnly: 'read-only' } as const
 
-/** undefined = as the installation says. */
+/** undefined = the installation's setting counts. */
 export function appliedResourcesOf({
   appliedResources,
 }: Pick<TeamSettingsSpec, 'appliedResources'>): AppliedResources | undefined {
   return appliedResources === undefined ? undefined : APPLIED[appliedResources]
 }
 
-/** The field of a channel's Secret, as problems and conditions name it. */
+/** Names the field of a channel's Secret in problems and conditions. */
 export function secretFieldOf(index: number): string {
   return `spec.notifications.channels[${index}].secretRef`
 }
 
 const BLOCKED = 'The egress policy blocks the host of the URL.'
 
-/** Of egress entries those that do not let a host of the team speak as a chat service; such a host may be public. */
+/**
+ * Leaves out the egress entries that would let a host of the team pose as a chat service. Such a host may be public.
+ */
 export function withoutChannelHosts(
   entries: readonly string[],
   channels: ReadonlyArray<Pick<Channel, 'url'>>,
@@ -71,15 +89,18 @@ export type ChannelCheck =
   | { readonly channel: Channel }
   | { readonly reason: 'SecretNotUsable' | 'ChannelUrlNotAllowed'; readonly message: string }
 
-/** What the URL of a channel may be. */
+/** Bounds what the URL of a channel may be. */
 export interface ChannelUrlPolicy {
-  /** The team's list. */
+  /** The team's own list of what it opens. */
   readonly egressAllow: readonly string[]
-  /** Whether the egress policy refuses a literal address or a name, without DNS. */
+  /** Tells whether the egress policy refuses a literal address or a name, without DNS. */
   readonly isBlocked: (url: URL) => boolean
 }
 
-/** @param bytes the value of the Secret; white space around the URL, such as a line break at its end, is dropped */
+/**
+ * @param bytes the value of the Secret, in which white space around the URL, such as a line break at its end, does not
+ * count
+ */
 export function channelOf(
   { name, type, alertTypes, secretRef }: ChannelPlan,
   bytes: Uint8Array | null,

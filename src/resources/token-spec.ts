@@ -22,7 +22,7 @@ function termsOfSpec({ scopes, queues, expiresAt, rateLimit }: ApiTokenSpec): To
   return {
     scopes: scopes?.map((scope) => scope.toLowerCase() as Lowercase<SpecScope>) ?? [],
     queues: queues ?? null,
-    // What is no time has passed, so that a mistake makes no token that lasts for ever.
+    // A time that cannot be read counts as past, so that a mistake makes no token that lasts for ever.
     expiresAtMs: expiresAt === undefined ? null : Date.parse(expiresAt) || 0,
     rateLimit:
       rateLimit === undefined
@@ -35,7 +35,7 @@ function termsOfSpec({ scopes, queues, expiresAt, rateLimit }: ApiTokenSpec): To
   }
 }
 
-/** The spec of a new resource, without what does not limit the token. */
+/** Makes the spec of a new resource, without what does not limit the token. */
 export function specOfToken({ sha256Hex, prefix, description, terms }: ApiToken): ApiTokenSpec {
   const { scopes, queues, expiresAtMs, rateLimit } = terms
   return {

@@ -32,12 +32,12 @@ function timesOf({ start = '', end = '', recurring }: MaintenanceWindowSpec): Wi
   return { kind: 'recurring', schedules }
 }
 
-/** A spec to be written; null removes a field, as in a JSON merge patch. */
+/** A spec to be written. null removes a field, as in a JSON merge patch. */
 export type WindowSpecChange = {
   readonly [Field in keyof MaintenanceWindowSpec]?: MaintenanceWindowSpec[Field] | null
 }
 
-/** Every field of the spec of the given settings. */
+/** Makes every field of the spec of the given settings. */
 export function specOfWindowSettings({ action, resource, times, reason }: WindowSettings): WindowSpecChange {
   const isOnce = times.kind === 'once'
   return {
@@ -50,16 +50,9 @@ export function specOfWindowSettings({ action, resource, times, reason }: Window
   }
 }
 
-/** The fields of the spec that an edit changes. */
+/** Makes the fields of the spec that an edit changes. */
 export function changedWindowSpec(former: WindowSettings, settings: WindowSettings): WindowSpecChange {
   return changedSettings<WindowSpecChange>(specOfWindowSettings(settings), specOfWindowSettings(former))
-}
-
-/** The settings of a spec once these fields of it are written. */
-export function changedWindowSettings(settings: WindowSettings, change: WindowSpecChange): WindowSettings {
-  const fields = Object.entries({ ...specOfWindowSettings(settings), ...change })
-  const spec = Object.fromEntries(fields.filter(([, value]) => value !== null))
-  return settingsOfWindowSpec(spec as unknown as MaintenanceWindowSpec)
 }
 
 function specOfAction(action: WindowAction): MaintenanceWindowSpec['action'] {
@@ -70,7 +63,7 @@ function specOfKind(kind: WindowResource['kind']): keyof typeof KINDS {
   return kind === 'queue' ? 'HttpQueue' : 'HttpCron'
 }
 
-/** RFC 3339, as people write it: whole seconds without a fraction. */
+/** Writes RFC 3339 as people do, in whole seconds without a fraction. */
 function timeText(unixMs: number): string {
   return new Date(unixMs).toISOString().replace('.000Z', 'Z')
 }

@@ -20,7 +20,7 @@ import { createReconcileMetrics } from '../telemetry/reconcile-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './startup/base-url.ts'
 import { openCluster, type Cluster } from './parts/cluster-part.ts'
-import { ownPlace, startManager, type OwnKinds } from './parts/controller-part.ts'
+import { ownObjectName, startManager, type OwnKinds } from './parts/controller-part.ts'
 import { openLazyEngine } from './parts/lazy-engine.ts'
 import { runUntilSignalled } from './startup/lifecycle.ts'
 import { watchRedis } from './parts/redis-watch-part.ts'
@@ -43,7 +43,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     const kinds = openKinds(cluster)
     const metrics = createReconcileMetrics(telemetry.registry)
     const elector = new LeaderElector({
-      lock: createLeaseLock(cluster.transport, ownPlace(settings, 'controller')),
+      lock: createLeaseLock(cluster.transport, ownObjectName(settings, 'controller')),
       // A restarted pod keeps its name but is another process.
       identity: `${settings.podName}_${randomBytes(4).toString('hex')}`,
       clock: systemClock,

@@ -6,8 +6,8 @@ import type { OwnSecretsSource } from '../ports/access/own-secrets.ts'
 import { NO_TEAM_SETTINGS, type BoundedTeamsSource, type NotifiedTeamsSource } from '../ports/settings.ts'
 import type { WindowSource } from '../ports/windows.ts'
 import { isDashboardBuilt } from '../api/dashboard/built-dashboard.ts'
-import { createJobIntake } from '../redis/enqueue/job-intake.ts'
-import { createLoginCodes } from '../redis/sessions/login-codes.ts'
+import { createJobIntake } from '../redis/jobs/enqueue/job-intake.ts'
+import { createLoginCodes } from '../redis/control/sessions/login-codes.ts'
 import { createJobStore } from '../redis/jobs/job-store.ts'
 import { describeSettings, type StandaloneSettings } from '../settings/role-settings.ts'
 import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
@@ -22,13 +22,15 @@ import { endWithInstallation, openEgress } from './parts/engine-part.ts'
 import { startExecutor } from './parts/executor-part.ts'
 import { showFirstJob } from './startup/first-try.ts'
 import { greet, say } from './startup/greeting.ts'
-import { openFolderResources, STANDALONE_TEAM } from './parts/folder-resources.ts'
+import { openFolderResources } from './editing/folder-resources.ts'
+import { acceptOwnToken, DEFAULT_TEAM } from './editing/own-token.ts'
 import { openOidc } from './parts/login-part.ts'
+import { watchOlderCopy } from './parts/loss-part.ts'
 import { watchRedis } from './parts/redis-watch-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
 import { API_REDIS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './parts/store.ts'
-import { createTelemetry, leasesCheck, redisCheck, type Telemetry } from './parts/telemetry-part.ts'
+import { apiCheck, createTelemetry, leasesCheck, redisCheck, type Telemetry } from './parts/telemetry-part.ts'
 
 /** Runs API and executor in one process, with its own Redis unless one is named. Redis stops last. */
 export async function runStandalone(settings: StandaloneSettings): Promise<void> {
@@ -56,6 +58,7 @@ async function startOwnRedis(
   const starting = startRedisChild({
     folder: folder.redisPath,
     maxmemoryBytes: settings.redisMaxmemoryBytes,
+    durability: settings.redisDurability,
     clock: systemClock,
     logger,
     signal,
@@ -84,17 +87,27 @@ async function startParts(
 ): Promise<void> {
   const { telemetry, lifecycle } = context
   const { logger } = telemetry
-  const open = () => openStore({ ...settings, redisUrl }, { ...API_REDIS, telemetry, lifecycle })
+  const role = { ...API_REDIS, durability: settings.redisDurability, telemetry, lifecycle }
+  const open = () => openStore({ ...settings, redisUrl }, role)
   const store = await waitForRedis(open, { clock: systemClock, logger, signal: context.signal })
   await endWithInstallation(store, lifecycle)
+  await watchOlderCopy(store, folder.answeredPath, lifecycle)
   await watchRedis(settings, () => store.readServers(), context)
-  const resources = await openFolderResources(settings, folder, store, context)
+  await acceptOwnToken(store, folder.token)
+  const paths = {
+    resources: settings.resources,
+    statePath: folder.folderStatePath,
+    secretsKey: folder.secretsKey,
+    withSamples: true,
+  }
+  const resources = await openFolderResources(settings, paths, store, context)
   const egress = await openEgress({ ...settings, redisUrl }, store, context)
   let executor: Executor | null = null
+  let localUrl: string | null = null
   const opsPort = await telemetry.startOpsServer({
     host: settings.host,
     port: settings.opsPort,
-    checks: [redisCheck(store.connection), leasesCheck(() => executor)],
+    checks: [redisCheck(store.connection), leasesCheck(() => executor), apiCheck(() => localUrl !== null)],
     lifecycle,
   })
   executor = await startOwnExecutor({ ...settings, redisUrl }, context, {
@@ -102,7 +115,6 @@ async function startParts(
     teams: resources.compiled,
     windows: resources.windows,
   })
-  let localUrl: string | null = null
   const echoAt = (): string | null => {
     const url = localUrl === null ? null : `${localUrl}${ECHO_PATH}`
     return url !== null && egress.refusalOf(new URL(url), NO_TEAM_SETTINGS) === null ? url : null
@@ -130,13 +142,16 @@ async function startParts(
   if (!isTextLog(settings.logFormat)) return
   const isEchoOpen = echoAt() !== null
   greet({
-    ...{ localUrl, folder, manifests: settings.manifests, isEchoOpen },
+    localUrl,
+    folder,
+    manifests: settings.resources,
+    isEchoOpen,
     loginPath: await loginPathOf(settings, folder, store),
   })
   if (resources.isFirstStart && isEchoOpen) showFirstTry(localUrl, store, context)
 }
 
-/** Of the link to the dashboard; null where there is none, or none that could be logged in to now. */
+/** Path of the link to the dashboard; null if there is none, or nobody could log in by it now. */
 async function loginPathOf(
   { dashboard, basePath }: StandaloneSettings,
   { token }: DataFolder,
@@ -144,12 +159,12 @@ async function loginPathOf(
 ): Promise<string | null> {
   if (dashboard === 'off' || !isDashboardBuilt()) return null
   const made = await createLoginCodes(engine)
-    .create({ token, team: STANDALONE_TEAM })
+    .create({ token, team: DEFAULT_TEAM })
     .catch(() => null)
   return made === null ? null : `${basePath}/#code=${made.code}`
 }
 
-/** On its own connection: an executor waits longer for Redis than the API may. */
+/** Starts the executor on a connection of its own: it waits longer for Redis than the API may. */
 async function startOwnExecutor(
   settings: StandaloneSettings & { readonly redisUrl: string },
   { telemetry, lifecycle }: StartContext,
@@ -169,7 +184,7 @@ async function startOwnExecutor(
 function showFirstTry(localUrl: string, store: Store, { telemetry, signal }: StartContext): void {
   showFirstJob({
     baseUrl: localUrl,
-    team: STANDALONE_TEAM,
+    team: DEFAULT_TEAM,
     intake: createJobIntake(store.engine, {
       nowMs: () => systemClock.monotonicMs(),
     }),

@@ -11,7 +11,7 @@ import type { UninstallSettings } from '../settings/role-settings.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { openBriefTransport } from './parts/cluster-part.ts'
-import { ownPlace } from './parts/controller-part.ts'
+import { ownObjectName } from './parts/controller-part.ts'
 
 /** The status of a release in Helm's words while its hooks before a deletion run. */
 const UNINSTALLING = 'uninstalling'
@@ -29,8 +29,12 @@ export async function runUninstall(settings: UninstallSettings): Promise<void> {
   const { namespaceSelector: labelSelector } = settings
   const untilMs = systemClock.monotonicMs() + settings.uninstallSeconds * 1_000
   const parts = {
-    ...{ transport, namespaces, labelSelector, ownNamespace: namespace },
-    ...{ clock: systemClock, untilMs },
+    transport,
+    namespaces,
+    labelSelector,
+    ownNamespace: namespace,
+    clock: systemClock,
+    untilMs,
   }
   const stop = async (role: string): Promise<void> => {
     const name = `${instanceName}-${role}`
@@ -48,9 +52,9 @@ export async function runUninstall(settings: UninstallSettings): Promise<void> {
     }
     await stop('controller')
     if (settings.removeResources)
-      await removeObject(transport, objectPath(CONFIG_MAPS, ownPlace(settings, 'state')))
+      await removeObject(transport, objectPath(CONFIG_MAPS, ownObjectName(settings, 'state')))
     else logger.info('Finalizers are removed', { count: await releaseResources(parts) })
-    await removeObject(transport, objectPath(LEASES, ownPlace(settings, 'controller')))
+    await removeObject(transport, objectPath(LEASES, ownObjectName(settings, 'controller')))
   } catch (error) {
     if (!(error instanceof ResourceApiError)) throw error
     throw new RoleEndedError(`The installation is not ready to be removed: ${reasonOf(error)}`, {

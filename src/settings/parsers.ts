@@ -32,7 +32,7 @@ const BYTES_POWER: Readonly<Record<string, number>> = { '': 0, k: 1, m: 2, g: 3,
 export const found = <T>(value: T): Parsed<T> => ({ ok: true, value })
 export const refused = (allowed: string): { ok: false; allowed: string } => ({ ok: false, allowed })
 
-/** For a setting that may be absent. */
+/** Types the parser of a setting that may be absent. */
 export function optional<T>(parse: Parser<T>): Parser<T | null> {
   return parse
 }
@@ -62,7 +62,7 @@ export function oneOf<const T extends string>(values: readonly T[]): Parser<T> {
   }
 }
 
-/** As a flag a switch has no value; as a variable it needs one. */
+/** Parses a switch: as a flag it has no value, as a variable it needs one. */
 export const parseSwitch: Parser<boolean> = (text) => {
   if (text === 'true' || text === '1') return found(true)
   if (text === 'false' || text === '0') return found(false)
@@ -91,6 +91,19 @@ export function quota(parse: Parser<number>): Parser<number | null> {
 /** Made absolute, so that a change of the working directory cannot move it. */
 export const parsePath: Parser<string> = (text) =>
   text.includes('\0') ? refused('a path without NUL characters') : found(resolve(text))
+
+/** The resources of a cluster; anything else that names resources is the path of a folder. */
+export const KUBERNETES = 'kubernetes'
+const WITHOUT_RESOURCES = 'engine'
+
+/** `kubernetes`, or the absolute path of a folder. */
+export const parseResources: Parser<string> = (text) => {
+  if (text === KUBERNETES) return found(text)
+  if (text !== WITHOUT_RESOURCES) return parsePath(text)
+  return refused(
+    `${KUBERNETES} or a folder such as ./resources; queues and crons are not kept in Redis alone`,
+  )
+}
 
 export const parseListenHost: Parser<string> = (text) => {
   if (text === ALL_ADDRESSES) return found(text)
@@ -154,7 +167,7 @@ export const parseEgressEntries: Parser<readonly string[]> = (text) => {
     : found(Object.freeze(entries))
 }
 
-/** As `parseEgressEntries`; `any` is null, `none` is no entry. */
+/** Parses entries like `parseEgressEntries`; `any` is null, `none` is no entry. */
 export const parseEgressAllowable: Parser<readonly string[] | null> = (text) => {
   if (text === 'any') return found(null)
   return text === 'none' ? found(Object.freeze([])) : parseEgressEntries(text)

@@ -4,10 +4,12 @@ import { CHECK_NAMES, type CheckName } from './check-names.ts'
 import { CLIENT_VARIABLES, type ClientSettings, readClientSettings } from './client-settings.ts'
 import {
   loadApiSettings,
+  loadBackupSettings,
   loadControllerSettings,
   loadDoctorSettings,
   loadExecutorSettings,
   loadPrepareSettings,
+  loadRestoreSettings,
   loadUninstallSettings,
   loadStandaloneSettings,
   ROLE_TABLES,
@@ -15,10 +17,12 @@ import {
 } from './role-settings.ts'
 import type {
   ApiSettings,
+  BackupSettings,
   ControllerSettings,
   DoctorSettings,
   ExecutorSettings,
   PrepareSettings,
+  RestoreSettings,
   StandaloneSettings,
   UninstallSettings,
 } from './role-settings.ts'
@@ -42,13 +46,17 @@ export interface RoleRunners {
   uninstall(settings: UninstallSettings): Promise<void>
   /** Looks once and reports; answers whether nothing was found. */
   doctor(settings: DoctorSettings, report: DoctorReport): Promise<boolean>
+  /** @param file where the backup goes; `-` = standard output */
+  backup(settings: BackupSettings, file: string): Promise<void>
+  /** @param file the backup; `-` = standard input */
+  restore(settings: RestoreSettings, file: string): Promise<void>
 }
 
 export interface ProgramOptions {
   readonly version: string
   readonly roles: RoleRunners
   /** Adds the client verbs to the program. */
-  readonly registerClientCommands?: (program: Command, settings: ClientSettings) => void
+  readonly registerClientCommands?: ((program: Command, settings: ClientSettings) => void) | undefined
   /** The process's variables unless given. */
   readonly env?: Environment
   /** Standard output and error unless given. */
@@ -103,6 +111,7 @@ export function buildProgram(options: ProgramOptions): Command {
   )
     .option('--json', 'one JSON document on standard output')
     .addOption(new Option('--only <check>', 'make one check only').choices(CHECK_NAMES))
+  addBackupRoles(program, env, roles)
   addRole(program, 'prepare', 'make the Secrets of an installation on Kubernetes that are missing', (flags) =>
     roles.prepare(loadPrepareSettings(env, flags)),
   )
@@ -148,13 +157,38 @@ function addRole(
   description: string,
   run: (flags: GivenFlags) => Promise<void>,
 ): Command {
+  return withSettings(program, name, description).action((flags: GivenFlags) => run(flags))
+}
+
+function addBackupRoles(program: Command, env: Environment, roles: RoleRunners): void {
+  addFileRole(program, 'backup', 'write all that an installation holds in Redis into a file', {
+    file: 'the file to make; - writes to standard output',
+    run: (flags, file) => roles.backup(loadBackupSettings(env, flags), file),
+  })
+  addFileRole(program, 'restore', 'put a backup into an empty Redis', {
+    file: 'the file that punctual backup has made; - reads standard input',
+    run: (flags, file) => roles.restore(loadRestoreSettings(env, flags), file),
+  })
+}
+
+/** A role that is told a file. */
+function addFileRole(
+  program: Command,
+  name: RoleName,
+  description: string,
+  { file, run }: { readonly file: string; run(flags: GivenFlags, file: string): Promise<void> },
+): void {
+  withSettings(program, name, description)
+    .argument('<file>', file)
+    .action((given: string, flags: GivenFlags) => run(flags, given))
+}
+
+function withSettings(program: Command, name: RoleName, description: string): Command {
   const command = program.command(name).description(description)
   for (const [key, setting] of Object.entries<AnySetting>(ROLE_TABLES[name])) {
     command.addOption(optionOf(setting, key))
   }
-  return command
-    .addHelpText('after', '\nA flag beats its variable. docs/reference/settings.md says more.')
-    .action((flags: GivenFlags) => run(flags))
+  return command.addHelpText('after', '\nA flag beats its variable. docs/reference/settings.md says more.')
 }
 
 function optionOf(setting: AnySetting, key: string): Option {

@@ -7,6 +7,7 @@ import { basePathMistakes, basePathOf } from './tables/dashboard-table.ts'
 import { loginMistakes } from './tables/login-table.ts'
 import { mailMistakes } from './tables/mail-table.ts'
 import { namespaceMistakes } from './tables/namespace-table.ts'
+import { KUBERNETES } from './parsers.ts'
 import { withRedisPassword } from './redis-password.ts'
 import { readSettings, ROLE_NAMES } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags, RoleName, SettingValues } from './setting.ts'
@@ -35,7 +36,7 @@ type RoleValues<Role extends RoleName, Filled = unknown> = Omit<
 > &
   Readonly<Filled>
 
-/** What roles of an installation must share, and standalone makes for itself. The API gets no key. */
+/** What roles of an installation must share, and standalone makes for itself. The API of a cluster gets no key. */
 interface SharedRedis {
   redisUrl: string
 }
@@ -43,13 +44,17 @@ interface Shared extends SharedRedis {
   secretsKey: KeyObject
 }
 
-/** `manifests` is always a folder: the one given, or the data folder's. `basePath` is '' at the root. */
-export type StandaloneSettings = RoleValues<'standalone', { manifests: string; basePath: string }>
-export type ApiSettings = RoleValues<'api', SharedRedis & { basePath: string }>
+/** `resources` is always a folder: the one given, or the data folder's. `basePath` is '' at the root. */
+export type StandaloneSettings = RoleValues<'standalone', { resources: string; basePath: string }>
+/** `resources` is `kubernetes` or a folder; a `secretsKey` is there with a folder, and with it alone. */
+export type ApiSettings = RoleValues<'api', SharedRedis & { resources: string; basePath: string }>
 export type ExecutorSettings = RoleValues<'executor', Shared & { podName: string }>
 export type ControllerSettings = RoleValues<'controller', Shared & { podName: string; podNamespace: string }>
-/** Without a Redis or a key, the doctor takes those of the data folder. */
+/** Absent a Redis or a key, the doctor takes those of the data folder. */
 export type DoctorSettings = RoleValues<'doctor'>
+/** Absent a Redis, these two take that of the data folder. */
+export type BackupSettings = RoleValues<'backup'>
+export type RestoreSettings = RoleValues<'restore'>
 export type PrepareSettings = RoleValues<'prepare', { podNamespace: string }>
 export type UninstallSettings = RoleValues<'uninstall', { podNamespace: string }>
 export type CapacitySettings = SettingValues<typeof CAPACITY_SETTINGS>
@@ -63,10 +68,11 @@ export function loadStandaloneSettings(env: Environment, flags: GivenFlags): Sta
     ...loginMistakes(values, { resources: null, before: mistakes }),
     ...basePathMistakes(values),
     ...equalPorts(values.port, values.opsPort),
+    ...(values.resources === KUBERNETES ? [NO_CLUSTER] : []),
   ])
   const dataDir = resolve(values.dataDir)
-  const manifests = values.manifests ?? join(dataDir, 'resources')
-  return Object.freeze({ ...values, dataDir, manifests, basePath: basePathOf(values) })
+  const resources = values.resources ?? join(dataDir, 'resources')
+  return Object.freeze({ ...values, dataDir, resources, basePath: basePathOf(values) })
 }
 
 /** @throws StartupError with every mistake, one a line */
@@ -75,11 +81,24 @@ export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSetting
   const { resources } = values
   const login = loginMistakes(values, { resources, before: mistakes })
   const found = [
-    ...[...mistakes, ...equalPorts(values.port, values.opsPort), ...login],
-    ...[...basePathMistakes(values), ...tlsMistakes(values), ...namespaceMistakes(values)],
+    ...mistakes,
+    ...equalPorts(values.port, values.opsPort),
+    ...login,
+    ...basePathMistakes(values),
+    ...tlsMistakes(values),
+    ...namespaceMistakes(values),
   ]
-  const redisUrl = requireRedis(values, found)
-  return Object.freeze({ ...values, redisUrl, basePath: basePathOf(values) })
+  const redisUrl = requireRedis(values, [...found, ...resourceMistakes(values, mistakes)])
+  const dataDir = resolve(values.dataDir)
+  return Object.freeze({
+    ...values,
+    redisUrl,
+    dataDir,
+    resources: resources ?? KUBERNETES,
+    secretsKey: resources === KUBERNETES ? null : values.secretsKey,
+    otherSecretsKeys: resources === KUBERNETES ? [] : values.otherSecretsKeys,
+    basePath: basePathOf(values),
+  })
 }
 
 /** @throws StartupError with every mistake, one a line */
@@ -113,6 +132,20 @@ export function loadDoctorSettings(env: Environment, flags: GivenFlags): DoctorS
 }
 
 /** @throws StartupError with every mistake, one a line */
+export function loadBackupSettings(env: Environment, flags: GivenFlags): BackupSettings {
+  const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.backup, env, flags))
+  refuseMistakes(mistakes)
+  return Object.freeze({ ...values, dataDir: resolve(values.dataDir) })
+}
+
+/** @throws StartupError with every mistake, one a line */
+export function loadRestoreSettings(env: Environment, flags: GivenFlags): RestoreSettings {
+  const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.restore, env, flags))
+  refuseMistakes(mistakes)
+  return Object.freeze({ ...values, dataDir: resolve(values.dataDir) })
+}
+
+/** @throws StartupError with every mistake, one a line */
 export function loadPrepareSettings(env: Environment, flags: GivenFlags): PrepareSettings {
   const { values, mistakes } = readSettings(ROLE_TABLES.prepare, env, flags)
   const podNamespace = values.podNamespace ?? ''
@@ -127,10 +160,34 @@ export function loadUninstallSettings(env: Environment, flags: GivenFlags): Unin
   const podNamespace = values.podNamespace ?? ''
   const why = 'uninstall stops the Deployments'
   refuseMistakes([
-    ...[...mistakes, ...missingNamespace(podNamespace, { before: mistakes, why })],
+    ...mistakes,
+    ...missingNamespace(podNamespace, { before: mistakes, why }),
     ...namespaceMistakes({ ...values, podNamespace }),
   ])
   return Object.freeze({ ...values, podNamespace })
+}
+
+const NO_CLUSTER =
+  'PUNCTUAL_RESOURCES is kubernetes, which standalone has nothing to do with: name a folder, or leave it out for resources/ in the data folder.'
+
+/** Finds settings that an API lacks to know where its resources are. */
+function resourceMistakes(
+  { resources, secretsKey }: { readonly resources: string | null; readonly secretsKey: KeyObject | null },
+  before: readonly string[],
+): string[] {
+  if (isReported(before, 'PUNCTUAL_RESOURCES', '--resources')) return []
+  if (resources === null) {
+    return [
+      'PUNCTUAL_RESOURCES is not set: it says where resources lie and edits go, kubernetes or a folder such as ./resources.',
+    ]
+  }
+  if (resources === KUBERNETES || secretsKey !== null) return []
+  return missingKey(before, 'an API that keeps a folder of resources seals their secrets with it')
+}
+
+function missingKey(before: readonly string[], why: string): string[] {
+  if (isReported(before, 'PUNCTUAL_SECRETS_KEY', '--secrets-key')) return []
+  return [`PUNCTUAL_SECRETS_KEY is not set: ${why}, such as from "openssl rand -base64 32".`]
 }
 
 function missingNamespace(
@@ -156,10 +213,9 @@ function requireShared(
   before: readonly string[],
 ): Shared {
   const mistakes = [...before, ...missingRedis(redisUrl, before)]
-  if (secretsKey === null && !isReported(before, 'PUNCTUAL_SECRETS_KEY', '--secrets-key')) {
-    mistakes.push(
-      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation but the API needs the same one, such as from "openssl rand -base64 32".',
-    )
+  if (secretsKey === null) {
+    const why = 'every role of an installation but the API of a cluster needs the same one'
+    mistakes.push(...missingKey(before, why))
   }
   refuseMistakes(mistakes)
   if (redisUrl === null || secretsKey === null) throw new Error('a value that is missing is a mistake')

@@ -12,12 +12,12 @@ export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>
 /** The roles that run until they are stopped, in the order of the help. */
 export const PROCESSES = ['standalone', 'controller', 'api', 'executor'] as const
 /** All commands that take settings; those after the processes do their work once and end. */
-export const ROLE_NAMES = [...PROCESSES, 'doctor', 'prepare', 'uninstall'] as const
+export const ROLE_NAMES = [...PROCESSES, 'doctor', 'backup', 'restore', 'prepare', 'uninstall'] as const
 export type RoleName = (typeof ROLE_NAMES)[number]
 
 /** One thing that can be set, by a variable or by the flag of the same words. */
 export interface Setting<T, Roles extends readonly RoleName[] = readonly RoleName[]> {
-  /** Those that take it. */
+  /** Roles that take the setting. */
   readonly roles: Roles
   /** `PUNCTUAL_DATA_DIR`; its flag is `--data-dir`. */
   readonly variable: `PUNCTUAL_${string}`
@@ -42,7 +42,9 @@ export type SettingValues<Table extends Readonly<Record<string, AnySetting>>> = 
   readonly [Key in keyof Table]: Table[Key] extends Setting<infer T> ? T : never
 }
 
-/** Neither secret nor verbatim, and its initial text is its value, unless declared otherwise. */
+/**
+ * Declares a setting. Unless declared otherwise it is neither secret nor verbatim, and its initial text is its value.
+ */
 export function setting<T, const Roles extends readonly RoleName[]>(
   declared: Pick<Setting<T, Roles>, 'variable' | 'placeholder' | 'help' | 'parse' | 'roles'> & {
     readonly initial: NoInfer<T>

@@ -17,6 +17,7 @@ import {
   parseListenHost,
   parseObjectName,
   parsePath,
+  parseResources,
   parseSecretsKey,
   parseSecretsKeys,
   parseToken,
@@ -24,7 +25,7 @@ import {
 import { NAMESPACE_SETTINGS } from './tables/namespace-table.ts'
 import { PREPARE_SETTINGS } from './tables/prepare-table.ts'
 import { QUOTA_SETTINGS } from './tables/quota-table.ts'
-import { REDIS_SETTINGS, WITH_REDIS } from './tables/redis-table.ts'
+import { REDIS_SETTINGS, WITH_SHARDS } from './tables/redis-table.ts'
 import { SCALING_SETTINGS } from './tables/scaling-table.ts'
 import { TLS_SETTINGS } from './tables/tls-table.ts'
 import { UNINSTALL_SETTINGS } from './tables/uninstall-table.ts'
@@ -36,18 +37,18 @@ const GRACE_SECONDS_MAX = 3_600
 const SHUTDOWN_DELAY_SECONDS_MAX = 300
 const CONNECTIONS_MIN = 16
 const CONNECTIONS_MAX = 1_000_000
-/** With less, a few request bodies of 1 MiB would take all of it. */
+/** Lower bound: a few request bodies of 1 MiB would take all of less. */
+/** Of a clock that is off by more, nobody should believe the time before. */
+const CLOCK_HOLD_SECONDS_MAX = 86_400
 const INTAKE_BYTES_MIN = 8 * 1024 ** 2
 const INTAKE_BYTES_MAX = 64 * 1024 ** 3
 const HISTORY_BYTES_MAX = 4 * 1024 ** 4
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export const LOG_FORMATS = ['auto', 'json', 'text'] as const
-/** Where the API writes edits of queues. */
-export const RESOURCE_MODES = ['engine', 'kubernetes'] as const
 
-/** The API is none of them: it answers nothing that is sealed. */
-const OPENING_SECRETS = ['standalone', 'controller', 'executor', 'doctor'] as const
+/** The API only where it keeps a folder of resources, whose secrets it seals: it answers nothing that is sealed. */
+const OPENING_SECRETS = ['standalone', 'controller', 'api', 'executor', 'doctor'] as const
 const LOGGING = [...PROCESSES, 'prepare', 'uninstall'] as const
 const SERVING = ['standalone', 'api'] as const
 /** The controller judges the URLs of channels. */
@@ -80,25 +81,25 @@ export const SETTINGS = Object.freeze({
     parse: integerBetween(0, PORT_MAX),
   }),
   dataDir: setting({
-    roles: ['standalone', 'doctor'],
+    roles: ['standalone', 'api', 'doctor', 'backup', 'restore'],
     variable: 'PUNCTUAL_DATA_DIR',
     placeholder: 'folder',
     help: 'where the token, the key, the resources and Redis keep their files',
     initial: '.punctual',
     parse: parsePath,
   }),
-  manifests: setting({
-    roles: ['standalone'],
-    variable: 'PUNCTUAL_MANIFESTS',
-    placeholder: 'folder',
-    help: 'folder of YAML resources',
+  resources: setting({
+    roles: SERVING,
+    variable: 'PUNCTUAL_RESOURCES',
+    placeholder: 'place',
+    help: 'where resources lie and edits go: kubernetes, or a folder of YAML',
     initial: null,
-    initialText: 'resources/ in the data folder',
-    parse: optional(parsePath),
+    initialText: 'none: standalone has resources/ in the data folder',
+    parse: optional(parseResources),
   }),
   ...REDIS_SETTINGS,
   shards: setting({
-    roles: WITH_REDIS,
+    roles: WITH_SHARDS,
     variable: 'PUNCTUAL_SHARDS',
     placeholder: 'number',
     help: 'shards of the engine; fixed at the first start',
@@ -152,6 +153,14 @@ export const SETTINGS = Object.freeze({
     help: 'how long the API keeps serving after a stop signal, so that clients can move elsewhere',
     initial: 0,
     parse: integerBetween(0, SHUTDOWN_DELAY_SECONDS_MAX),
+  }),
+  clockHoldSeconds: setting({
+    roles: ['standalone', 'api'],
+    variable: 'PUNCTUAL_CLOCK_HOLD_SECONDS',
+    placeholder: 'seconds',
+    help: 'how far time may go on ahead of the clock of Redis after that was set back; 0 = the clock is believed at once',
+    initial: 0,
+    parse: integerBetween(0, CLOCK_HOLD_SECONDS_MAX),
   }),
   token: setting({
     roles: ['standalone', 'controller', 'api'],
@@ -249,16 +258,8 @@ export const SETTINGS = Object.freeze({
     parse: optional(parseObjectName),
   }),
   ...NAMESPACE_SETTINGS,
-  resources: setting({
-    roles: ['api'],
-    variable: 'PUNCTUAL_RESOURCES',
-    placeholder: 'mode',
-    help: 'where edits of queues and crons go: kubernetes writes resources, engine writes to Redis',
-    initial: 'engine',
-    parse: oneOf(RESOURCE_MODES),
-  }),
   appliedResources: setting({
-    roles: ['api'],
+    roles: SERVING,
     variable: 'PUNCTUAL_APPLIED_RESOURCES',
     placeholder: 'mode',
     help: 'edits of resources that somebody has applied: editable or read-only; a TeamSettings may say otherwise',

@@ -16,17 +16,19 @@ import { join } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
 import { lockFolder } from './folder-lock.ts'
 import { urlOf } from './redis-server/redis-config.ts'
-import { rememberedPlace } from './redis-server/redis-address.ts'
+import { rememberedAddress } from './redis-server/redis-address.ts'
 import { makeToken } from './token.ts'
 
 /** The folder with everything a standalone keeps. Owns its lock: only one process has it open. */
 export interface DataFolder {
   /** Absolute, links resolved. */
   readonly path: string
-  /** Where its Redis keeps its files. */
+  /** Folder in which its Redis keeps its files. */
   readonly redisPath: string
-  /** Where the folder store remembers what it has applied. */
+  /** File in which the folder store remembers what it has applied. */
   readonly folderStatePath: string
+  /** File that says how far Redis had got, in case it comes back with an older copy of its data. */
+  readonly answeredPath: string
   /** The token to accept: the one given, or the one kept here. */
   readonly token: string
   /** The file that holds the token; null when one was given. */
@@ -41,11 +43,12 @@ export interface DataFolder {
 
 export interface DataFolderOptions {
   readonly path: string
-  /** From the settings; null = generated once and kept here. */
+  /** Token of the settings; null = generated once and kept here. */
   readonly token: string | null
   readonly secretsKey: KeyObject | null
 }
 
+const STATE_FILE = 'folder-state.json'
 const SECRETS_KEY_BYTES = 32
 const TOKEN_CHARACTERS = /^[\x21-\x7e]{16,256}$/
 
@@ -65,7 +68,8 @@ export function openDataFolder(options: DataFolderOptions): DataFolder {
       return Object.freeze({
         path,
         redisPath,
-        folderStatePath: join(path, 'folder-state.json'),
+        folderStatePath: join(path, STATE_FILE),
+        answeredPath: join(path, 'answered.json'),
         token: tokenPath === null ? (options.token ?? '') : keptToken(tokenPath),
         tokenPath,
         secretsKey: options.secretsKey ?? keptKey(join(path, 'key')),
@@ -79,18 +83,48 @@ export function openDataFolder(options: DataFolderOptions): DataFolder {
   }
 }
 
+/**
+ * The data folder of an API that keeps a folder of resources: what it has applied, and the lock.
+ * @throws StartupError as `openDataFolder` does
+ */
+export function openStateFolder(path: string): Pick<DataFolder, 'folderStatePath' | 'announce' | 'close'> {
+  const folder = makeFolder(path)
+  const lock = guarded(folder, () => lockFolder(folder))
+  return Object.freeze({
+    folderStatePath: join(folder, STATE_FILE),
+    announce: (url: string) => lock.announce(url),
+    close: () => lock.release(),
+  })
+}
+
+/**
+ * The part of an existing folder that its Redis keeps, for who fills it while no standalone runs; token and key stay as
+ * they are. @throws StartupError when the folder is in use, or not there
+ */
+export function openRedisFolder(path: string): Pick<DataFolder, 'redisPath' | 'close'> {
+  return guarded(path, () => {
+    const folder = realpathSync(path)
+    const lock = lockFolder(folder)
+    const redisPath = join(folder, 'redis')
+    mkdirSync(redisPath, { recursive: true, mode: 0o700 })
+    return Object.freeze({ redisPath, close: () => lock.release() })
+  })
+}
+
 /** Reads the folder from beside a running standalone: creates, locks and changes nothing. */
 export function readDataFolder(path: string): {
-  /** Where its Redis listens; null when it has not been started yet. */
+  /** URL of its Redis; null when it has not been started yet. */
   readonly redisUrl: string | null
   readonly secretsKey: KeyObject | null
 } {
   return guarded(path, () => {
     const keyPath = join(path, 'key')
     const key = readIfThere(keyPath)
-    const place = existsSync(join(path, 'redis')) ? rememberedPlace(join(realpathSync(path), 'redis')) : null
+    const address = existsSync(join(path, 'redis'))
+      ? rememberedAddress(join(realpathSync(path), 'redis'))
+      : null
     return {
-      redisUrl: place === null ? null : urlOf(place),
+      redisUrl: address === null ? null : urlOf(address),
       secretsKey: key === null ? null : keyIn(key.trim(), keyPath),
     }
   })

@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { REQUEST_BODY_BYTES_MAX } from '../domain/limits.ts'
 import type { Clock } from '../ports/runtime.ts'
 
-/** Where the echo target answers. */
+/** Path of the echo target. */
 export const ECHO_PATH = '/echo'
 
 const DELAY_MS_MAX = 60_000

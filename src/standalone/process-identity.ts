@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 export interface ProcessIdentity {
   readonly pid: number
   readonly startedAt: string
-  /** As process lists show it; a server may have changed it. */
+  /** Command as process lists show it; a server may have changed it. */
   readonly command: string
 }
 

@@ -1,18 +1,18 @@
 import { type AuditEntry, type AuditOutcome, likenessOf } from '../domain/access/audit-record.ts'
 import { boundedEntry } from '../domain/access/audited-fields.ts'
-import type { AuditLines } from '../ports/audit-log.ts'
+import type { AuditLines } from '../ports/access/audit-log.ts'
 import type { Runtime } from '../ports/runtime.ts'
 
 /** Like changes within this time are one line, and one with their count. */
 export const GATHERED_MS = 60_000
 /** Changes of a team in that time that are not alike; further ones are told apart by actor and action alone. */
 export const LINES_PER_TEAM_MAX = 600
-/** With those lines; what is beyond them is one line for the team. */
+/** Lines of a team in that time, coarse ones included; everything beyond is one more line. */
 const WITH_COARSE_LINES_MAX = 700
-/** Of the changes that one line counts. */
+/** Ids that a line lists of the changes it counts. */
 const IDS_MAX = 10
 
-/** What a line tells of, and what has followed it. */
+/** A line's fields, and the like changes that followed it. */
 interface Gathered {
   readonly fields: Readonly<Record<string, unknown>>
   count: number

@@ -31,7 +31,7 @@ export function createClusterMetrics(registry: Registry, clock: Clock): ClusterM
     'When a list or a watch last received anything; with several namespaces, the one that has been silent for longest. Bookmarks come about every minute.',
     'resource',
   )
-  /** By resource, then by namespace. */
+  /** Times by resource, then by namespace. */
   const heardAt = new Map<string, Map<string | null, number>>()
   function oldest(resource: string, namespace: string | null): number {
     const times = heardAt.get(resource) ?? new Map<string | null, number>()

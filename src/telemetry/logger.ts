@@ -10,7 +10,7 @@ export interface LoggerOptions {
   readonly level: LogLevel
   /** `auto`: lines for people on a terminal, JSON everywhere else. */
   readonly format: 'auto' | 'json' | 'text'
-  /** Where lines go; standard output unless given. A line ends with a line feed. */
+  /** Writes a line, which ends with a line feed; to standard output unless given. */
   readonly write?: (line: string) => void
 }
 

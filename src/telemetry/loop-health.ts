@@ -1,5 +1,5 @@
 import { isOutage, reasonOf } from '../domain/errors.ts'
-import type { LoopHealth, LoopName, LoopTurns } from '../ports/loops/loop-health.ts'
+import type { LoopHealth, LoopName, LoopIterations } from '../ports/loops/loop-health.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { Runtime } from '../ports/runtime.ts'
 import type { ReadinessCheck } from './ops-server.ts'
@@ -11,14 +11,14 @@ export interface LoopHealthOptions extends Runtime {
 /** The wait after the first failure; each further one in a row doubles it. */
 const BACKOFF_MS_MIN = 250
 const BACKOFF_MS_MAX = 30_000
-/** From so many failures in a row on, the loop counts as failing: two may be the end of something that is over already. */
+/** A loop counts as failing from this many failures in a row: two may be the end of something that is over already. */
 const FAILING_FROM = 3
 /** A single failure of a loop is logged at most this often. */
 const LOG_EVERY_MS = 60_000
 /** Loops that `/readyz` names. */
 const NAMED_MAX = 5
 /**
- * What fails in these is a single job, which holds one slot while all others end: the metric and the log tell of it, but a
+ * In these loops a single job fails, which holds one slot while all others end: the metric and the log report it, but a
  * job of one team must not make a pod unready, which would stop a rollout.
  */
 const OF_SINGLE_JOBS: ReadonlySet<LoopName> = new Set(['finish'])
@@ -33,21 +33,21 @@ export function createLoopHealth(options: LoopHealthOptions): {
   /** Ready while no loop that works for all fails turn after turn. */
   readonly check: ReadinessCheck
 } {
-  const known = new Map<string, Turns>()
-  const failing = new Set<Turns>()
-  const note = (turns: Turns, isFailing: boolean): void => {
-    if (isFailing) failing.add(turns)
-    else failing.delete(turns)
-    const count = [...failing].filter(({ loop }) => loop === turns.loop).length
-    options.metrics.loopsFailing(turns.loop, count)
+  const known = new Map<string, Iterations>()
+  const failing = new Set<Iterations>()
+  const note = (iterations: Iterations, isFailing: boolean): void => {
+    if (isFailing) failing.add(iterations)
+    else failing.delete(iterations)
+    const count = [...failing].filter(({ loop }) => loop === iterations.loop).length
+    options.metrics.loopsFailing(iterations.loop, count)
   }
   return {
     loops: {
       of: (loop, shard) => {
         const key = `${loop} ${shard}`
-        const turns = known.get(key) ?? new Turns(options, { loop, shard, note })
-        known.set(key, turns)
-        return turns
+        const iterations = known.get(key) ?? new Iterations(options, { loop, shard, note })
+        known.set(key, iterations)
+        return iterations
       },
     },
     check: {
@@ -57,12 +57,12 @@ export function createLoopHealth(options: LoopHealthOptions): {
   }
 }
 
-class Turns implements LoopTurns {
+class Iterations implements LoopIterations {
   readonly loop: LoopName
   readonly shard: number | null
   readonly #options: LoopHealthOptions
-  readonly #note: (turns: Turns, isFailing: boolean) => void
-  /** In a row. */
+  readonly #note: (iterations: Iterations, isFailing: boolean) => void
+  /** Failures in a row. */
   #failures = 0
   #loggedAtMs = -Infinity
 
@@ -75,7 +75,7 @@ class Turns implements LoopTurns {
     }: {
       readonly loop: LoopName
       readonly shard: number | null
-      readonly note: (turns: Turns, isFailing: boolean) => void
+      readonly note: (iterations: Iterations, isFailing: boolean) => void
     },
   ) {
     this.loop = loop
@@ -124,7 +124,7 @@ class Turns implements LoopTurns {
   }
 }
 
-function describe(failing: readonly Turns[]): string | null {
+function describe(failing: readonly Iterations[]): string | null {
   if (failing.length === 0) return null
   const named = failing
     .slice(0, NAMED_MAX)

@@ -9,13 +9,13 @@ import { Series } from './series.ts'
 
 export interface MetricsRegistry {
   readonly metrics: Metrics
-  /** For the series that only some roles have. */
+  /** Registry, for the series that only some roles have. */
   readonly registry: Registry
   /** Everything in the Prometheus text format. */
   render(): Promise<{ contentType: string; body: string }>
 }
 
-/** From a millisecond to ten seconds: the promise is p99 below one second. */
+/** Buckets from a millisecond to ten seconds: the promise is p99 below one second. */
 const LATENESS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const STEP_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
@@ -36,6 +36,7 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
   return {
     metrics: {
       ...jobMetrics(series),
+      ...lossMetrics(series),
       ...notificationMetrics(series),
       ...engineMetrics(series),
       ...loopMetrics(series),
@@ -45,7 +46,10 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
   }
 }
 
-type EngineMetrics = Pick<Metrics, 'shardsHeld' | 'leaseLost' | 'clockJumped' | 'alertsRaised' | 'redisStep'>
+type EngineMetrics = Pick<
+  Metrics,
+  'shardsHeld' | 'leaseLost' | 'clockJumped' | 'clockBehind' | 'clockHeld' | 'alertsRaised' | 'redisStep'
+>
 type LoopMetrics = Pick<Metrics, 'setAside' | 'loopFailed' | 'loopsFailing'>
 
 const NOTIFICATION_OUTCOMES = [
@@ -79,7 +83,7 @@ function notificationMetrics(series: Series): NotificationMetrics {
 
 function jobMetrics(
   series: Series,
-): Omit<Metrics, keyof EngineMetrics | keyof NotificationMetrics | keyof LoopMetrics> {
+): Omit<Metrics, 'jobsLost' | keyof EngineMetrics | keyof NotificationMetrics | keyof LoopMetrics> {
   const pushed = series.counter('punctual_jobs_pushed_total', 'Jobs accepted by this process.')
   const refused = series.counterOf(
     'punctual_quota_refusals_total',
@@ -136,6 +140,23 @@ function jobMetrics(
   }
 }
 
+function lossMetrics(series: Series): Pick<Metrics, 'jobsLost'> {
+  const lost = series.counter(
+    'punctual_jobs_lost_total',
+    'Jobs accepted by this process that Redis came back without.',
+  )
+  const losses = series.counter(
+    'punctual_redis_losses_total',
+    'Times that Redis came back with less than it had answered this process.',
+  )
+  return {
+    jobsLost: (count) => {
+      losses.inc()
+      lost.inc(count)
+    },
+  }
+}
+
 function engineMetrics(series: Series): EngineMetrics {
   const leases = series.counter('punctual_leases_lost_total', 'Shard leases lost by this process.')
   const shardsHeld = series.gaugeRead('punctual_shards_held', 'Shards whose lease this process holds.')
@@ -144,10 +165,21 @@ function engineMetrics(series: Series): EngineMetrics {
     'Jumps of the Redis clock: forward by more than 10 s, or back by more than 5 s.',
     { direction: ['forward', 'backward'] },
   )
+  const behind = series.gauge(
+    'punctual_clock_behind_seconds',
+    'How far the Redis clock is behind where it was before it was set back: jobs and crons wait as long.',
+  )
+  behind.set(0)
+  const held = series.gauge(
+    'punctual_clock_held_seconds',
+    'How far time is held ahead of a Redis clock that was set back.',
+  )
+  held.set(0)
   const alerts = series.counter(
     'punctual_alerts_total',
     'Alerts raised by this process, muted or not.',
-    ...(['type', 'resource'] as const),
+    'type',
+    'resource',
   )
   for (const type of ALERT_TYPES)
     for (const resource of ALERT_RESOURCE_KINDS) alerts.inc({ type, resource }, 0)
@@ -161,6 +193,8 @@ function engineMetrics(series: Series): EngineMetrics {
     shardsHeld,
     leaseLost: () => leases.inc(),
     clockJumped: (direction) => jumps.inc({ direction }),
+    clockBehind: (seconds) => behind.set(seconds),
+    clockHeld: (seconds) => held.set(seconds),
     alertsRaised: (type, resource, count) => alerts.inc({ type, resource }, count),
     redisStep: (step, duration, ok) => {
       seconds.observe({ step }, duration)
@@ -182,7 +216,7 @@ function loopMetrics(series: Series): LoopMetrics {
   )
   const failing = series.gauge(
     'punctual_loops_failing',
-    'Loops whose last three turns or more failed.',
+    'Loops whose last three iterations or more failed.',
     'loop',
   )
   for (const loop of LOOP_NAMES) failing.set({ loop }, 0)

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client'
 import type { ReconcileMetrics } from '../ports/metrics.ts'
 import { Series } from './series.ts'
 
-/** From a reconcile that changes nothing to the longest one allowed. */
+/** Buckets from a reconcile that changes nothing to the longest one allowed. */
 const RECONCILE_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 /** A key of low priority may wait for minutes after a start with many resources. */
 const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 180, 600]

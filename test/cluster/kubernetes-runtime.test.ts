@@ -8,7 +8,7 @@ import { SharedInformer } from '../../src/kubernetes/informer/shared-informer.ts
 import { ApiResourceWriter } from '../../src/kubernetes/resources/resource-writer.ts'
 import { collectionPath } from '../../src/kubernetes/client/resource-path.ts'
 import { createTransport } from '../../src/kubernetes/client/transport.ts'
-import type { KubeObject, ObjectRef } from '../../src/ports/kubernetes.ts'
+import type { KubeObject, ObjectRef } from '../../src/ports/resource-store.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
 import { newNamespace, openKubernetesApi } from '../support/cluster/kubernetes-api.ts'
 import { quietClusterMetrics, quietLogger } from '../support/quiet.ts'

@@ -9,11 +9,12 @@ import {
   newNamespace,
   newServiceAccount,
   openKubernetesApi,
-  writeTokenConfig,
 } from '../support/cluster/kubernetes-api.ts'
+import { podEnvironment, writeAccount } from '../support/cluster/pod-environment.ts'
 import { runProgram } from '../support/servers/processes.ts'
 
-const api = openKubernetesApi(inject('clusterAccess'))
+const access = inject('clusterAccess')
+const api = openKubernetesApi(access)
 const folder = mkdtempSync(join(tmpdir(), 'punctual-prepare-'))
 let namespace: string
 /** The variables and the rights that the chart gives to `prepare`. */
@@ -46,7 +47,7 @@ async function placeInCluster(): Promise<Record<string, string>> {
   return {
     ...(Object.fromEntries(given) as Record<string, string>),
     PUNCTUAL_POD_NAMESPACE: namespace,
-    KUBECONFIG: writeTokenConfig({ from: inject('kubeconfig'), token, to: join(folder, namespace) }),
+    ...podEnvironment(access, writeAccount({ ...access, token }, join(folder, namespace))),
   }
 }
 

@@ -11,6 +11,8 @@ declare module 'vitest' {
     readonly clusterAccess: ClusterAccess
     /** A file for kubectl. */
     readonly kubeconfig: string
+    /** As Kubernetes mounts it into a pod. */
+    readonly accountFolder: string
     readonly etcdUrl: string
   }
 }
@@ -33,6 +35,7 @@ export async function setup(project: TestProject): Promise<void> {
   }
   project.provide('clusterAccess', controlPlane.access)
   project.provide('kubeconfig', controlPlane.kubeconfig)
+  project.provide('accountFolder', controlPlane.accountFolder)
   project.provide('etcdUrl', controlPlane.etcdUrl)
 }
 

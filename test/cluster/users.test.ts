@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { parse } from 'yaml'
 import { PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '../../src/domain/access/permission.ts'
+import { PERMISSION_RULES } from '../../src/domain/access/rbac.ts'
 import { KubernetesUsers } from '../../src/kubernetes/access/kubernetes-users.ts'
 import { createTransport, type Transport } from '../../src/kubernetes/client/transport.ts'
 import type { Admission } from '../../src/ports/access/user-verifier.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
+import { bindRole, type Right } from '../support/cluster/bind-role.ts'
 import {
   type KubernetesApi,
   newNamespace,
@@ -47,15 +49,21 @@ beforeAll(async () => {
   const rules = rulesOf('punctual-punctual-api')
   await api.send('POST', `${RBAC}/clusterroles`, { metadata: { name: `${own}-api` }, rules })
   const token = await newServiceAccount(api, own, API)
-  await bindInCluster('system:auth-delegator')
-  await bindInCluster(`${own}-api`)
+  await bindInCluster('system:auth-delegator', {
+    group: 'authentication.k8s.io',
+    verb: 'create',
+    resource: 'tokenreviews',
+  })
+  await bindInCluster(`${own}-api`, { group: '', verb: 'get', resource: 'namespaces' })
   transport = createTransport({
     config: {
       server: access.url,
       access: async () => ({ headers: { authorization: `Bearer ${token}` }, tls: { ca: access.caPem } }),
       renew: () => undefined,
     },
-    ...{ clock: systemClock, metrics: quietClusterMetrics, userAgent: 'punctual/test' },
+    clock: systemClock,
+    metrics: quietClusterMetrics,
+    userAgent: 'punctual/test',
   })
 })
 
@@ -64,19 +72,20 @@ afterAll(async () => {
   await api?.close()
 })
 
-async function bindInCluster(role: string): Promise<void> {
-  await api.send('POST', `${RBAC}/clusterrolebindings`, {
-    metadata: { name: `${own}-${role.replace(':', '-')}` },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-    subjects: [{ kind: 'ServiceAccount', name: API, namespace: own }],
-  })
+/** What every role of ours allows. */
+const MAY_READ: Right = { group: 'punctual.dev', ...PERMISSION_RULES.read }
+
+function bindInCluster(role: string, right: Right): Promise<void> {
+  const account = { namespace: own, name: API }
+  return bindRole(api, { namespace: null, account, role: { kind: 'ClusterRole', name: role }, right })
 }
 
-async function bind(namespace: string, account: string, role: string): Promise<void> {
-  await api.send('POST', `${RBAC}/namespaces/${namespace}/rolebindings`, {
-    metadata: { name: `${account}-${role}` },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-    subjects: [{ kind: 'ServiceAccount', name: account, namespace: shop }],
+function bind(account: string, role: string, right = MAY_READ): Promise<void> {
+  return bindRole(api, {
+    namespace: shop,
+    account: { namespace: shop, name: account },
+    role: { kind: 'ClusterRole', name: role },
+    right,
   })
 }
 
@@ -106,7 +115,7 @@ describe('a service account', () => {
     async (role) => {
       const token = await newServiceAccount(api, shop, `of-${role}`)
       expect(await admit(token, shop)).toEqual({ kind: 'no_team' })
-      await bind(shop, `of-${role}`, `${own}-${role}`)
+      await bind(`of-${role}`, `${own}-${role}`)
       const admission = await admit(token, shop)
       expect(admission).toMatchObject({
         principal: { subject: `system:serviceaccount:${shop}:of-${role}`, team: shop, kind: 'user' },
@@ -122,13 +131,13 @@ describe('a service account', () => {
     const name = `${own}-objects`
     const rules = [{ apiGroups: ['punctual.dev'], resources: ['httpqueues', 'teamsettings'], verbs: ['*'] }]
     await api.send('POST', `${RBAC}/clusterroles`, { metadata: { name }, rules })
-    await bind(shop, 'by-kubectl', name)
+    await bind('by-kubectl', name, { group: 'punctual.dev', verb: 'get', resource: 'httpqueues' })
     expect(await admit(token, shop)).toEqual({ kind: 'no_team' })
   })
 
   test('is unknown once it is deleted', async () => {
     const token = await newServiceAccount(api, shop, 'leaver')
-    await bind(shop, 'leaver', `${own}-viewer`)
+    await bind('leaver', `${own}-viewer`)
     expect(await admit(token, shop)).toMatchObject({ kind: 'admitted' })
     await api.delete({ apiVersion: 'v1', kind: 'ServiceAccount', name: 'leaver', namespace: shop })
     // The API server hears of it by a watch of its own.
@@ -137,7 +146,7 @@ describe('a service account', () => {
 
   test('needs a token for our audience where there is one, which the API server then does not take', async () => {
     const usual = await newServiceAccount(api, shop, 'listener')
-    await bind(shop, 'listener', `${own}-viewer`)
+    await bind('listener', `${own}-viewer`)
     const path = `/api/v1/namespaces/${shop}/serviceaccounts/listener/token`
     const { status } = await api.send('POST', path, { spec: { audiences: ['punctual'] } })
     const ours = String(status?.['token'])
@@ -149,10 +158,11 @@ describe('a service account', () => {
 
 test('who may do everything everywhere finds no team that does not exist', async () => {
   const token = await newServiceAccount(api, shop, 'root')
-  await api.send('POST', `${RBAC}/clusterrolebindings`, {
-    metadata: { name: `${own}-root` },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-    subjects: [{ kind: 'ServiceAccount', name: 'root', namespace: shop }],
+  await bindRole(api, {
+    namespace: null,
+    account: { namespace: shop, name: 'root' },
+    role: { kind: 'ClusterRole', name: 'cluster-admin' },
+    right: MAY_READ,
   })
   expect(permissionsOf(await admit(token, mail))).toEqual([...PERMISSIONS])
   expect(await admit(token, `${mail}-not`)).toEqual({ kind: 'no_team' })
@@ -173,15 +183,21 @@ describe('beside a flood of made-up tokens from the same address', () => {
       },
     }
     const users = new KubernetesUsers({
-      ...{ transport: counted, tokens: 'jwt', audience: null, namespaces: null, isWatched: () => true },
-      ...{ claims: CLAIMS, clock: systemClock, logger: quietLogger },
+      transport: counted,
+      tokens: 'jwt',
+      audience: null,
+      namespaces: null,
+      isWatched: () => true,
+      claims: CLAIMS,
+      clock: systemClock,
+      logger: quietLogger,
     })
     return { users, reviews: () => reviews }
   }
 
   test('no new token of a service account is refused, and forgeries of the cluster are not asked about', async () => {
     const first = await newServiceAccount(api, shop, 'busy')
-    await bind(shop, 'busy', `${own}-viewer`)
+    await bind('busy', `${own}-viewer`)
     const path = `/api/v1/namespaces/${shop}/serviceaccounts/busy/token`
     const [head = '', claims = ''] = first.split('.')
     const known = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8')) as object
@@ -205,7 +221,7 @@ describe('beside a flood of made-up tokens from the same address', () => {
 
   test('nor beside tokens of a provider that nobody knows', async () => {
     await newServiceAccount(api, shop, 'calm')
-    await bind(shop, 'calm', `${own}-viewer`)
+    await bind('calm', `${own}-viewer`)
     const path = `/api/v1/namespaces/${shop}/serviceaccounts/calm/token`
     const { users } = openCounted()
     const kinds: string[] = []
@@ -214,7 +230,8 @@ describe('beside a flood of made-up tokens from the same address', () => {
         users.admit(
           `${asText({ alg: 'RS256', kid: 'k' })}.${asText({ iss: 'x', jti: `${at} ${of}` })}.c2ln`,
           {
-            ...{ team: shop, address: ADDRESS },
+            team: shop,
+            address: ADDRESS,
           },
         ),
       )
@@ -241,11 +258,19 @@ test('without the right to ask, users cannot be checked', async () => {
       access: async () => ({ headers: { authorization: `Bearer ${token}` }, tls: { ca: access.caPem } }),
       renew: () => undefined,
     },
-    ...{ clock: systemClock, metrics: quietClusterMetrics, userAgent: 'punctual/test' },
+    clock: systemClock,
+    metrics: quietClusterMetrics,
+    userAgent: 'punctual/test',
   })
   const users = new KubernetesUsers({
-    ...{ transport: powerless, tokens: 'jwt', audience: null, namespaces: null },
-    ...{ isWatched: () => true, claims: CLAIMS, clock: systemClock, logger: quietLogger },
+    transport: powerless,
+    tokens: 'jwt',
+    audience: null,
+    namespaces: null,
+    isWatched: () => true,
+    claims: CLAIMS,
+    clock: systemClock,
+    logger: quietLogger,
   })
   expect(await users.admit(token, { team: shop, address: null })).toMatchObject({ kind: 'unavailable' })
   await powerless.close()

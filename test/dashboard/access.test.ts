@@ -26,6 +26,7 @@ let token = ''
 let client: ApiClient
 let dashboard: Dashboard
 let page: Page
+let targetUrl = ''
 
 beforeAll(async () => {
   if (missing === null) ({ url, token, client, dashboard, page } = await openWorld(writeTeam))
@@ -35,6 +36,7 @@ beforeAll(async () => {
 async function writeTeam(folder: string, { newTarget }: StandaloneWorld): Promise<void> {
   const [resources, target] = [join(folder, 'resources'), await newTarget()]
   mkdirSync(resources)
+  targetUrl = target.url
   writeFileSync(join(resources, 'team.yaml'), SETTINGS)
   const hooks = { 'on-call': `${target.url}/on-call`, gone: `${target.url}/gone` }
   target.route('/gone', () => ({ status: 410 }))
@@ -112,6 +114,29 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
     expect(await (await asked).headerValue('x-punctual-team')).toBe('shop')
   })
 
+  test('a login at a provider leads back to the page that one came from, once', async () => {
+    const user = await dashboard.newPage()
+    // As where a provider is set up, which a standalone has not.
+    await user.route(`${url}/**`, async (route) => {
+      if (!route.request().isNavigationRequest()) return route.fallback()
+      const response = await route.fetch()
+      const body = (await response.text()).replace('<html ', '<html data-login-at="Example" ')
+      return route.fulfill({ response, body })
+    })
+    await user.route('**/api/login/oidc', async (route) => {
+      const headers = { authorization: `Bearer ${token}`, 'x-punctual-request': '1' }
+      expect((await user.request.post(`${url}/api/session`, { headers })).status()).toBe(201)
+      await route.fulfill({ status: 303, headers: { location: `${url}/` } })
+    })
+    await user.goto(`${url}/jobs?queue=emails`)
+    await user.getByRole('button', { name: 'Log in at Example' }).click()
+    await user.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor()
+    expect(user.url()).toBe(`${url}/jobs?queue=emails`)
+    await user.goto(`${url}/`)
+    await user.getByRole('navigation', { name: 'Screens' }).waitFor()
+    expect(user.url()).toBe(`${url}/`)
+  })
+
   test(
     'makes a token with limits, and forgets it when the dialog closes',
     async () => {
@@ -121,14 +146,14 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
       await button('Make a token').click()
       await page.getByLabel('Name', { exact: true }).fill('Not A Name')
       await page.getByRole('textbox', { name: 'Queues' }).fill('emails\ninvoices')
-      await button('Make 1 token').click()
+      await button('Make the token').click()
       await page.getByText('Some fields need another value.').waitFor()
       expect(await page.getByLabel('Name', { exact: true }).getAttribute('aria-invalid')).toBe('true')
       await page.getByLabel('Name', { exact: true }).fill('ci')
       await page.getByRole('checkbox', { name: /^read/ }).check()
       await page.getByLabel('Requests a second').fill('50')
       expect(await faultsOf(page)).toEqual([])
-      await button('Make 1 token').click()
+      await button('Make the token').click()
       const made = await dialog().locator('pre').first().innerText()
       expect(await faultsOf(page)).toEqual([])
       expect(await isInMemory(made)).toBe(true)
@@ -155,7 +180,7 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
     await button('Cancel').click()
     expect((await doomed.send('GET', '/api/me')).status).toBe(200)
     await button('Revoke doomed').click()
-    await button('Revoke 1 token').click()
+    await button('Revoke the token').click()
     await page.getByText('Token doomed revoked').waitFor()
     await expect.poll(async () => (await doomed.send('GET', '/api/me')).status).toBe(401)
     await button('Revoke doomed').waitFor({ state: 'detached' })
@@ -178,7 +203,7 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
       for (const begin of ['Make a signing secret', 'Rotate']) {
         await button(begin).click()
         expect(await faultsOf(page)).toEqual([])
-        await button('Make 1 signing secret').click()
+        await button('Make the signing secret').click()
         const made = await dialog().locator('pre').innerText()
         expect(made).toMatch(/^whsec_/)
         await button('I have stored it').click()
@@ -191,12 +216,12 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
       expect(await faultsOf(page)).toEqual([])
       const [newest] = await listed()
       await older.getByRole('button').click()
-      await button('Delete 1 signing secret').click()
+      await button('Delete the signing secret').click()
       await older.waitFor({ state: 'detached' })
       expect(await listed()).toEqual([newest])
       // The last one is not lost by a click.
       await button(/^Delete punctual/).click()
-      expect(await button('Delete 1 signing secret').isDisabled()).toBe(true)
+      expect(await button('Delete the signing secret').isDisabled()).toBe(true)
       await page.keyboard.press('Escape')
     },
     SLOW_MS,
@@ -242,6 +267,29 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
     expect(await faultsOf(page)).toEqual([])
   })
 
+  test('adds a channel that takes a test message, and none that does not', async () => {
+    await open('/notifications?new=channel')
+    await dialog().getByLabel('Name').fill('desk')
+    await dialog().getByLabel('Sends to').selectOption('Webhook')
+    await dialog().getByLabel('URL').fill(`${targetUrl}/gone`)
+    expect(await faultsOf(page)).toEqual([])
+    await button('Test and add the channel').click()
+    await dialog().getByText('410').waitFor()
+    dashboard.reported()
+    await dialog().getByLabel('URL').fill(`${targetUrl}/on-call`)
+    await dialog().getByLabel('Warnings', { exact: true }).check()
+    await button('Test and add the channel').click()
+    await page.getByText('Channel desk took a test message').waitFor()
+    const added = page.getByRole('listitem').filter({ hasText: 'desk' })
+    await added.getByText('failures, recoveries, limit warnings, warnings').waitFor()
+    await added.getByText('200').waitFor()
+    await button('Delete desk').click()
+    await button('Delete the channel').click()
+    await page.getByText('Channel desk deleted').waitFor()
+    await added.waitFor({ state: 'detached' })
+    expect(await faultsOf(page)).toEqual([])
+  })
+
   test('tells who did what, by filters that stand in the address', async () => {
     const hostile = '\u202E<img src=x onerror=alert(1)>'
     const id = await client.makeQueue(hostile, { max_parallelism: 3 })
@@ -279,5 +327,53 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
     // Refused reads of both pages are in the console.
     const isRefusal = (report: string): boolean => report.includes('401')
     expect(dashboard.reported().filter((report) => !isRefusal(report))).toEqual([])
+  })
+
+  test('a link for another team or name asks first, and says that it is used up', async () => {
+    const newLink = async () =>
+      `${url}/#code=${(await client.send<{ code: string }>('POST', '/api/session/code')).body.code}`
+    const other = await dashboard.logIn(await newToken('night-shift', ['read']))
+    const me = async () => other.evaluate(`fetch('./api/me').then((answer) => answer.json())`)
+    const name = ((await (await other.request.get(`${url}/api/me`)).json()) as { subject: string }).subject
+    expect(name).toBe('night-shift')
+    // The dashboard is open already: nothing but what stands behind # changes.
+    await other.goto(await newLink())
+    const ask = other.getByRole('dialog', { name: 'Log in as somebody else?' })
+    await ask.getByText(/This link is for \S+, you are night-shift/).waitFor()
+    expect(other.url()).toBe(`${url}/`)
+    expect(await faultsOf(other)).toEqual([])
+    await ask.getByRole('button', { name: 'Cancel' }).click()
+    await ask.waitFor({ state: 'detached' })
+    expect(await me()).toMatchObject({ subject: 'night-shift' })
+
+    await other.route('**/api/session/code', (route) =>
+      route.fulfill({ json: { kind: 'token', subject: 'ci', team: 'billing' } }),
+    )
+    const link = await newLink()
+    await other.goto(link)
+    const move = other.getByRole('dialog', { name: 'Switch to another team?' })
+    await move.getByText(/This link is for team billing, you are in default/).waitFor()
+    await move.getByRole('button', { name: 'Switch to billing' }).click()
+    await move.waitFor({ state: 'detached' })
+    await other.getByRole('navigation', { name: 'Screens' }).waitFor()
+    await expect.poll(me).not.toMatchObject({ subject: 'night-shift' })
+    await other.unrouteAll({ behavior: 'ignoreErrors' })
+
+    await other.goto(link)
+    await other.getByText('This link has been used, or is too old.').waitFor()
+    expect(dashboard.reported().filter((text) => !text.includes('401'))).toEqual([])
+  })
+
+  test('a token of another team is taken where one is', async () => {
+    const other = await dashboard.logIn(await newToken('to-leave', ['read']))
+    await other.keyboard.press('Control+k')
+    await other.getByRole('combobox').fill('switch')
+    await other.getByRole('option', { name: 'Another team …' }).click()
+    const form = other.getByRole('dialog', { name: 'Another team' })
+    await form.getByText('A token belongs to one team.').waitFor()
+    expect(await faultsOf(other)).toEqual([])
+    await form.getByLabel('Token').fill(await newToken('to-enter', ['read']))
+    await form.getByRole('button', { name: 'Log in' }).click()
+    await other.locator('.viewer').getByText('to-enter').waitFor()
   })
 })

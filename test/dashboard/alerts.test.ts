@@ -74,19 +74,43 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     const { windows } = (
       await client.send<{ windows: MaintenanceWindow[] }>('GET', '/api/maintenance-windows')
     ).body
-    const [window] = windows.filter(({ reason }) => reason === 'Muted from an alert')
+    const [window] = windows.filter(({ reason }) => reason === 'Muted by hand')
     expect(window).toMatchObject({ action: 'mute', resource: { kind: 'queue', name: 'mail' }, active: true })
     await page.getByRole('link', { name: 'Failed jobs' }).click()
     await expect.poll(() => rows().count()).toBe(1)
   })
 
+  test('chooses with Shift what lies between two clicks, either way, and lets it go so as well', async () => {
+    await raised('post')
+    await page.goto(`${url}/alerts`)
+    await expect.poll(() => rows().count()).toBe(4)
+    const row = (at: number) => page.getByRole('checkbox', { name: `Choose row ${at}` })
+    const chosen = async () => {
+      const boxes = await Promise.all(
+        [1, 2, 3, 4].map(async (at) => ((await row(at).isChecked()) ? [at] : [])),
+      )
+      return boxes.flat()
+    }
+    await row(3).click()
+    expect(await chosen()).toEqual([3])
+    await row(2).click({ modifiers: ['Shift'] })
+    expect(await chosen()).toEqual([2, 3])
+    await row(4).click({ modifiers: ['Shift'] })
+    expect(await chosen()).toEqual([2, 3, 4])
+    await row(3).click({ modifiers: ['Shift'] })
+    expect(await chosen()).toEqual([2])
+    await row(1).click()
+    expect(await chosen()).toEqual([1, 2])
+    await button('Delete 2 alerts').waitFor()
+  })
+
   test('deletes those that are chosen when that is confirmed', async () => {
     await page.goto(`${url}/alerts`)
     await page.getByRole('checkbox', { name: 'Choose all rows shown' }).check()
-    await button('Delete 2 alerts').click()
+    await button('Delete 4 alerts').click()
     expect(await faultsOf(page)).toEqual([])
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 alerts' }).click()
-    await page.getByText('2 alerts deleted').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete 4 alerts' }).click()
+    await page.getByText('4 alerts deleted').waitFor()
     expect(await alerts()).toEqual([])
   })
 

@@ -99,6 +99,32 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     })
   })
 
+  test('finds in the palette what the screens can do, also by other words', async () => {
+    const sought: ReadonlyArray<readonly [text: string, option: string, path: RegExp]> = [
+      ['token', 'Make a token …', /\/access\?tab=tokens$/],
+      ['rotate', 'Rotate the signing secret …', /\/access\?tab=secrets$/],
+      ['mute', 'Mute alerts …', /\/maintenance\?new=mute$/],
+      ['window', 'New maintenance window …', /\/maintenance\?new=mute$/],
+      ['schedule', 'New cron …', /\/crons\/new$/],
+      ['silence emails', 'Mute queue emails …', /\/maintenance\?new=mute&resource=queue%2F\d+$/],
+      ['edit queue emails', 'Edit queue emails', /\/queues\/\d+\?edit=settings$/],
+    ]
+    for (const [text, option, path] of sought) {
+      await page.keyboard.press('Control+k')
+      await palette().fill(text)
+      await page.getByRole('option', { name: option, exact: true }).click()
+      await page.waitForURL(path)
+      await page.getByRole('dialog').waitFor()
+      expect(await page.getByRole('dialog').count()).toBe(1)
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await page.keyboard.press('Control+k')
+    await palette().fill('docs')
+    await page.getByRole('option', { name: 'The API, as an OpenAPI document' }).waitFor()
+    await page.keyboard.press('Escape')
+  })
+
   test('has keys for search, rows and help, and Esc leaves each of them', async () => {
     await run('Queues')
     await heading('Queues').waitFor()
@@ -253,9 +279,23 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     expect(await faultsOf(page)).toEqual([])
   })
 
+  test('offers to load itself again where the files of a screen are gone, as after an upgrade', async () => {
+    const fresh = await dashboard.logIn(token)
+    const files = '**/assets/audit-log-*.js'
+    await fresh.route(files, (route) => route.abort())
+    await fresh.getByRole('link', { name: 'Audit log' }).click()
+    await fresh.getByRole('heading', { name: 'This screen could not be loaded' }).waitFor()
+    expect(await faultsOf(fresh)).toEqual([])
+    await fresh.unroute(files)
+    await fresh.getByRole('button', { name: 'Load the page again' }).click()
+    await fresh.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
+    expectOnlyLostRequests()
+  })
+
   test('offers a viewer no action in the palette', async () => {
     const { body } = await client.send<{ token: string }>('POST', '/api/tokens', {
-      ...{ name: 'viewer', scopes: ['read'] },
+      name: 'viewer',
+      scopes: ['read'],
     })
     const viewer = await dashboard.logIn(body.token)
     await viewer.keyboard.press('Control+k')

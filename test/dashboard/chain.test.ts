@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient, Push } from '../support/servers/api-client.ts'
+import { startRawTarget } from '../support/targets/outbound-targets.ts'
 import { startTarget, statuses, type Target } from '../support/targets/target.ts'
 import { type Dashboard, faultsOf } from './support/browser.ts'
 import { createDashboardWorld } from './support/dashboard-world.ts'
@@ -88,6 +89,23 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     expect(await faultsOf(page)).toEqual([])
   })
 
+  test('says what HTTP/1.1 does not allow in an answer, and that headers were left out', async () => {
+    const shown = new URL(page.url()).pathname
+    const large = `X-Large: ${'a'.repeat(20_000)}`
+    const odd = await startRawTarget((socket) =>
+      socket.end(`HTTP/1.1 200 OK\nX-Powered-By : x\n${large}\nContent-Length: 9\n\nok`),
+    )
+    const { job_id: id } = await client.push({ queue: 'odd', url: odd.url })
+    expect(await client.ended(id)).toMatchObject({ final_status: 'success' })
+    await open(`/jobs/${id}`)
+    await page.getByText('HTTP/1.1 does not allow this. Lines of the head end in LF alone.').waitFor()
+    await page.getByText('The body ended after 2 of 9 bytes.').waitFor()
+    await page.getByText('Further headers came, which are not kept.').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await odd.close()
+    await open(shown)
+  })
+
   test('retries it now, and follows it to its end', async () => {
     await button('Retry now').click()
     await page.getByText(/Succeeded with attempt 3/).waitFor()
@@ -144,7 +162,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await choose(/^Cancel/)
     expect(await faultsOf(page)).toEqual([])
     await button('Cancel 1 job').click()
-    await page.getByText(`Job ${id} cancelled`).waitFor()
+    await page.getByText(`Job ${id} cancelled; it was never sent`).waitFor()
     expect((await client.send('GET', `/api/jobs/${id}`)).status).toBe(404)
     await open(`/jobs/${id}`)
     await page.getByText('There is no such job').waitFor()

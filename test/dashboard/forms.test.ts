@@ -152,14 +152,18 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
 
   test('tells of what was deleted meanwhile, and of an attempt that cannot be read', async () => {
     const { body: cron } = await client.send<Cron>('POST', '/api/crons', {
-      ...{ name: 'doomed', url: `${url}/echo`, cron_expression: '0 3 * * *' },
+      name: 'doomed',
+      url: `${url}/echo`,
+      cron_expression: '0 3 * * *',
     })
     await open(`/crons/${cron.id}`)
     await button('Run now').waitFor()
     await client.send('DELETE', `/api/crons/${cron.id}`)
     await page.getByText('There is no such cron').waitFor()
     const { job_id: id } = await client.push({
-      ...{ queue: 'again', url: `${url}/echo?fail=1&status=503`, retry_delays: [1] },
+      queue: 'again',
+      url: `${url}/echo?fail=1&status=503`,
+      retry_delays: [1],
     })
     const { chain } = await client.jobThat(
       id,
@@ -197,7 +201,8 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
 
   test('saves a window whose minutes are not whole', async () => {
     await client.send('POST', '/api/maintenance-windows', {
-      ...{ name: 'short', action: 'mute' },
+      name: 'short',
+      action: 'mute',
       recurring: [{ cron_expression: '0 12 * * *', duration_seconds: 90 }],
     })
     await open('/maintenance?window=short')
@@ -205,7 +210,8 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await button('Change 1 setting').click()
     await page.getByText('Window short changed').waitFor()
     expect((await client.send('GET', '/api/maintenance-windows/short')).body).toMatchObject({
-      ...{ reason: 'Lunch', recurring: [{ duration_seconds: 90 }] },
+      reason: 'Lunch',
+      recurring: [{ duration_seconds: 90 }],
     })
   })
 

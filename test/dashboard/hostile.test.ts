@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Issue } from '../../clients/typescript/src/client.ts'
 import type { ApiClient } from '../support/servers/api-client.ts'
 import { createStandaloneWorld } from '../support/servers/standalone-world.ts'
+import { until } from '../support/until.ts'
 import type { Target } from '../support/targets/target.ts'
 import { type Dashboard, faultsOf, openDashboard, show, whyNoBrowser } from './support/browser.ts'
 import { addressOf, routesOfScreens } from './support/screens.ts'
@@ -20,6 +22,12 @@ const HOSTILE: ReadonlyArray<readonly [kind: string, text: string]> = [
   ['too long', 'x'.repeat(250)],
   ['quotes', `'"\`\\ </textarea></title></style> --> ]]> &lt;b&gt; \u0007\u001B[31m`],
 ]
+
+/** Lines with a mark that reorders or hides what stands beside it; fields keep what was typed. */
+const FIND_HIDING = String.raw`(document.body.innerText + document.title)
+  .split('\n')
+  .filter((line) => /[\u0000-\u0008\u001B\u200B\u202A-\u202E\u2066-\u2069\uFEFF]/.test(line))
+  .join(' | ')`
 
 const world = createStandaloneWorld()
 const missing = whyNoBrowser()
@@ -82,7 +90,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
   })
 })
 
-/** What makes these screens wider than a narrow window, and what ran there. */
+/** What makes these screens wider than a narrow window, what ran there, and what is not to be seen for what it is. */
 async function troubleAt(addresses: readonly string[]): Promise<readonly string[]> {
   const trouble: string[] = []
   await page.setViewportSize({ width: 375, height: 900 })
@@ -91,6 +99,8 @@ async function troubleAt(addresses: readonly string[]): Promise<readonly string[
     const over = Number(await page.evaluate('document.scrollingElement.scrollWidth - innerWidth'))
     if (over > 0) trouble.push(`${address}: ${over} px too wide`)
     if ((await page.evaluate('window.hit')) !== undefined) trouble.push(`${address}: a script ran`)
+    const hidden = String(await page.evaluate(FIND_HIDING))
+    if (hidden !== '') trouble.push(`${address}: not written out: ${JSON.stringify(hidden)}`)
   }
   await page.setViewportSize({ width: 1280, height: 900 })
   return trouble
@@ -108,7 +118,11 @@ async function fill([kind, text]: readonly [string, string], target: Target) {
   }))
   const url = `${target.url}${path}?q=${encodeURIComponent(text)}`
   const job = await client.push({
-    ...{ queue: text, url, payload: { [text]: text }, headers: { 'X-Hostile': inHeader }, retry_delays: [1] },
+    queue: text,
+    url,
+    payload: { [text]: text },
+    headers: { 'X-Hostile': inHeader },
+    retry_delays: [1],
     tags: { [text.slice(0, 64)]: text.slice(0, 256) },
     callback_url: url,
   })
@@ -122,7 +136,9 @@ async function fill([kind, text]: readonly [string, string], target: Target) {
   })
   await body('POST', `/api/crons/${cron}/run`, {})
   await body('POST', '/api/maintenance-windows', {
-    ...{ name: path.slice(1), reason: text, resource: { kind: 'queue', id: job.queue_id } },
+    name: path.slice(1),
+    reason: text,
+    resource: { kind: 'queue', id: job.queue_id },
     recurring: [{ cron_expression: '0 2 * * SUN', duration_seconds: 7_200 }],
   })
   await body('POST', '/api/tokens', {
@@ -135,9 +151,24 @@ async function fill([kind, text]: readonly [string, string], target: Target) {
   const bulk = await body('POST', '/api/bulk', { action: 'replay', filter })
   const { alerts } = (await client.send<{ alerts: ReadonlyArray<{ id: number }> }>('GET', '/api/alerts')).body
   return {
-    ...{ queue_id: job.queue_id, job_id: job.job_id, cron_id: cron, bulk_id: bulk },
+    queue_id: job.queue_id,
+    job_id: job.job_id,
+    cron_id: cron,
+    bulk_id: bulk,
     alert_id: alerts[0]?.id ?? 0,
+    issue_id: await issueOf(text),
   }
+}
+
+/** The issue of the failures of its queue. */
+async function issueOf(queue: string): Promise<string> {
+  return until('the queue has an issue', async () => {
+    const { body } = await client.send<{ issues: ReadonlyArray<Pick<Issue, 'id' | 'resource'>> }>(
+      'GET',
+      '/api/issues',
+    )
+    return body.issues.find(({ resource }) => resource.name === queue)?.id ?? null
+  })
 }
 
 async function made(

@@ -14,7 +14,7 @@ let page: Page
 beforeAll(async () => {
   if (missing !== null) return
   ;({ url, client, dashboard, page } = await openWorld())
-  await client.push({ queue: 'mail', url: `${url}/echo` })
+  await client.push({ queue: 'mail', url: `${url}/echo`, delay: 86_400 })
   for (const { id } of await windows()) await client.send('DELETE', `${PATH}/${id}`)
 })
 
@@ -37,14 +37,17 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await page.getByRole('link', { name: 'New window' }).click()
     await dialog().getByLabel('For', { exact: true }).selectOption({ label: 'Queue mail' })
     await dialog().getByLabel('What it does').selectOption('hold')
+    await dialog()
+      .getByText('As of now it stops 0 ready jobs and 1 job of the queue that is due later.')
+      .waitFor()
     await dialog().getByLabel('Name').fill('Not A Name')
     await dialog().getByText('Next openings').waitFor()
-    await button('Create 1 window').click()
+    await button('Create the window').click()
     await page.getByText('Some fields need another value.').waitFor()
     expect(await dialog().getByLabel('Name').getAttribute('aria-invalid')).toBe('true')
     expect(await faultsOf(page)).toEqual([])
     await dialog().getByLabel('Name').fill('move')
-    await button('Create 1 window').click()
+    await button('Create the window').click()
     await page.getByText('Window move created').waitFor()
     expect(await windows()).toMatchObject([
       { id: 'move', action: 'hold', resource: { kind: 'queue', name: 'mail' }, active: true },
@@ -60,6 +63,23 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await page.keyboard.press('Escape')
   })
 
+  test('says in one line that several are open, what holds jobs first', async () => {
+    await client.send('POST', PATH, {
+      name: 'quiet',
+      start_at: new Date(Date.now() - 60_000).toISOString(),
+      end_at: new Date(Date.now() + 3_600_000).toISOString(),
+    })
+    await banner().getByText('and 1 more window').waitFor()
+    await banner()
+      .getByText(/^Jobs of queue mail are held/)
+      .waitFor()
+    await page.setViewportSize({ width: 375, height: 900 })
+    expect((await banner().boundingBox())?.height).toBeLessThan(40)
+    expect(await faultsOf(page)).toEqual([])
+    await client.send('DELETE', `${PATH}/quiet`)
+    await banner().getByText('and 1 more window').waitFor({ state: 'detached' })
+  })
+
   test('makes one that opens again and again, and shows it in week and month', async () => {
     await page.getByRole('link', { name: 'New window' }).click()
     await dialog().getByLabel('It opens').selectOption('recurring')
@@ -72,7 +92,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
       .waitFor()
     await dialog().getByLabel('Name').fill('daily')
     expect(await faultsOf(page)).toEqual([])
-    await button('Create 1 window').click()
+    await button('Create the window').click()
     await page.getByText('Window daily created').waitFor()
     await button('Week').click()
     await expect.poll(() => page.locator('.opening', { hasText: 'daily' }).count()).toBe(7)
@@ -111,14 +131,16 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await button('Actions for daily').click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     expect(await faultsOf(page)).toEqual([])
-    await button('Delete 1 window').click()
+    await button('Delete the window').click()
     await page.getByText('Window daily deleted').waitFor()
     expect((await windows()).map(({ id }) => id)).toEqual(['move'])
   })
 
   test('shows a viewer the calendar and nothing to do', async () => {
     await client.send('POST', PATH, {
-      ...{ name: 'shown', action: 'mute', reason: '<img src=x onerror=alert(1)>' },
+      name: 'shown',
+      action: 'mute',
+      reason: '<img src=x onerror=alert(1)>',
       recurring: [{ cron_expression: '* * * * *', duration_seconds: 60 }],
     })
     const { body } = await client.send<{ token: string }>('POST', '/api/tokens', {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { ManagedBy, Queue, QueueState } from '../../clients/typescript/src/client.ts'
+import type { MaintenanceWindow, ManagedBy, Queue, QueueState } from '../../clients/typescript/src/client.ts'
 import type { ApiClient } from '../support/servers/api-client.ts'
 import { type Dashboard, faultsOf } from './support/browser.ts'
 import { createDashboardWorld } from './support/dashboard-world.ts'
@@ -25,6 +25,25 @@ async function open(id: number | string, on = page): Promise<void> {
   await on.goto(`${url}/queues/${id}`)
 }
 
+/** Where the lines of a chart are, below the labels of its values. */
+async function boxOf(on: Page, name: RegExp) {
+  const chart = on.getByRole('slider', { name })
+  await chart.scrollIntoViewIfNeeded()
+  const { x, y, width, height } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+  return { left: x + 68, width: width - 82, middle: y + height / 2 }
+}
+
+/** What the address asks for of jobs. */
+function spanIn(on: Page) {
+  const asked = new URL(on.url()).searchParams
+  const msOf = (name: string) => Date.parse(asked.get(name) ?? '')
+  return {
+    queue: asked.get('queue'),
+    status: asked.get('status'),
+    minutes: (msOf('ended_before') - msOf('ended_after')) / 60_000,
+  }
+}
+
 async function choose(action: string | RegExp): Promise<void> {
   await button('Actions').click()
   await item(action).click()
@@ -47,6 +66,39 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await button('Resume the queue').click()
     await button('Pause the queue').waitFor()
     expect(await queue(id)).toMatchObject({ is_active: true })
+  })
+
+  test('shows what failed last above the settings, and mutes the queue from its menu', async () => {
+    const asserted = { type: 'body_contains', value: 'never said' } as const
+    const id = await client.makeQueue('shaky', { retry_delays: [1], success_assertions: [asserted] })
+    await client.ended((await client.push({ queue: 'shaky', url: `${url}/echo` })).job_id)
+    await open(id)
+    const failures = page.getByRole('table', { name: 'The last failures' })
+    await failures.getByText('An assertion failed, answered with 200').waitFor()
+    const places = await page.getByRole('heading', { level: 2 }).allInnerTexts()
+    expect(places.indexOf('The last failures')).toBeLessThan(places.indexOf('Settings'))
+    expect(await faultsOf(page)).toEqual([])
+    await choose('Mute queue shaky for 1 hour')
+    await page.getByText(/^Alerts of queue shaky are not sent until/).waitFor()
+    await page.getByText('Alerts are muted').waitFor()
+    const { body } = await client.send<{
+      windows: ReadonlyArray<Pick<MaintenanceWindow, 'action' | 'resource'>>
+    }>('GET', '/api/maintenance-windows')
+    const made = body.windows.filter(({ resource }) => resource?.name === 'shaky')
+    expect(made).toMatchObject([{ action: 'mute', resource: { kind: 'queue' } }])
+    await page.goto(`${url}/dead-letters?queue=shaky`)
+    const row = page.getByRole('table', { name: 'Dead letters by failure' }).locator('tbody tr')
+    await row.getByText('An assertion failed, answered with 200').waitFor()
+    expect((await row.locator('td').first().innerText()).trim()).toBe('127.0.0.1')
+    await page.setViewportSize({ width: 375, height: 900 })
+    await row.getByText('shaky', { exact: true }).waitFor()
+    await page.goto(`${url}/queues`)
+    const card = page.locator('[data-rows] > tr', { hasText: 'shaky' })
+    await card.getByRole('link', { name: '1', exact: true }).waitFor()
+    expect(await card.locator('[data-head="Dead letters"]').isVisible()).toBe(true)
+    await page.goto(`${url}/jobs?queue=shaky`)
+    await page.locator('[data-rows] > tr').getByText('shaky', { exact: true }).waitFor()
+    await page.setViewportSize({ width: 1280, height: 900 })
   })
 
   test('lets a queue drain, and says that it does', async () => {
@@ -78,7 +130,9 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await page.getByText('Settings saved.').waitFor()
     await page.getByText('At most 4 calls').waitFor()
     expect(await queue(id)).toMatchObject({
-      ...{ max_parallelism: 4, retry_delays: [5, 900], timeout_seconds: 20 },
+      max_parallelism: 4,
+      retry_delays: [5, 900],
+      timeout_seconds: 20,
       success_assertions: [{ type: 'body_contains', value: 'ok: yes' }],
     })
   })
@@ -100,6 +154,95 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     expect(await queue(id)).toMatchObject({ max_parallelism: 7, timeout_seconds: 25 })
   })
 
+  test('shows that a breaker is open and lets jobs begin, for those who may operate', async () => {
+    const id = await client.makeQueue('broken', { retry_delays: [3_600] })
+    const breaker = { failure_percent: 50, min_calls: 2, window_seconds: 60, open_seconds: 600 }
+    await client.send('PATCH', `/api/queues/${id}`, { circuit_breaker: breaker })
+    await open(id)
+    await page
+      .getByText('When 50 % of at least 2 calls within 1 min fail, no job begins for 10 min, then one tries')
+      .waitFor()
+    const failing = { queue: 'broken', url: `${url}/echo?fail=99&status=500` }
+    for (let pushed = 0; pushed < 2; pushed += 1) await client.push(failing)
+    await page.getByText('The circuit breaker is open.').waitFor()
+    await page.getByText('Circuit open', { exact: true }).waitFor()
+    const { job_id: job } = await client.push(failing)
+    await page.getByText(/No job begins until one tries the target in .*; 1 ready job waits\./).waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await page.goto(`${url}/queues`)
+    await page.getByText(/^tries in (?:9 min|10 min)/).waitFor()
+    await page.goto(`${url}/jobs/${job}`)
+    await page.getByText('Too many calls of the queue broken failed').waitFor()
+    await page.getByText(/^Waits, starts about in (?:9 min|10 min)/).waitFor()
+    const { token } = (
+      await client.send<{ token: string }>('POST', '/api/tokens', { name: 'looks', scopes: ['read'] })
+    ).body
+    const viewer = await dashboard.logIn(token)
+    await open(id, viewer)
+    await viewer.getByText('The circuit breaker is open.').waitFor()
+    expect(await viewer.getByRole('button', { name: 'Let jobs begin now' }).count()).toBe(0)
+    await open(id)
+    await button('Let jobs begin now').click()
+    await page.getByText('Jobs of queue “broken” may begin').waitFor()
+    await page.getByText('The circuit breaker is open.').waitFor({ state: 'hidden' })
+    expect(await queue(id)).toMatchObject({ throttled: null, is_active: true })
+  })
+
+  test('shows when the rate lets the next job begin, without a way to end that', async () => {
+    const id = await client.makeQueue('slow', {})
+    await client.send('PATCH', `/api/queues/${id}`, { rate_limit: { limit: 1, period_seconds: 3_600 } })
+    for (let pushed = 0; pushed < 3; pushed += 1) await client.push({ queue: 'slow', url: `${url}/echo` })
+    await open(id)
+    await page
+      .getByText(
+        /^At its rate limit\. At most 1 call an hour\. The next job begins in .*; 2 ready jobs wait\.$/,
+      )
+      .waitFor()
+    await page.getByText('Rate limited', { exact: true }).waitFor()
+    expect(await button('Let jobs begin now').count()).toBe(0)
+    expect(await faultsOf(page)).toEqual([])
+  })
+
+  test('says in words what each limit of the calls means while it is typed', async () => {
+    const id = await client.makeQueue('flow', {})
+    await open(id)
+    await button('Edit settings').click()
+    await dialog().getByLabel('Rate limit').fill('600')
+    await dialog().getByLabel('Period, in seconds').fill('60')
+    await dialog()
+      .getByText('At most 600 calls a minute, about one every 100 ms. Retries and replays')
+      .waitFor()
+    await dialog().getByLabel('Stop calling a target that fails').check()
+    await dialog().getByLabel('Calls needed to judge').fill('0')
+    await dialog().getByLabel('Open for, in seconds').fill('5')
+    await dialog().getByLabel('Wait as long as the target asks').check()
+    await dialog().getByLabel('Delays are longer by up to, in %').fill('20')
+    await dialog().getByLabel('Statuses without a retry').fill('404, 410')
+    await button('Change 4 settings').click()
+    await page.getByText('Some fields need another value.').waitFor()
+    expect(await dialog().getByLabel('Calls needed to judge').getAttribute('aria-invalid')).toBe('true')
+    expect(await faultsOf(page)).toEqual([])
+    await dialog().getByLabel('Calls needed to judge').fill('20')
+    await dialog()
+      .getByText('When 50 % of at least 20 calls within 1 min fail, no job begins for 5 s')
+      .waitFor()
+    await button('Change 4 settings').click()
+    await page.getByText('Settings saved.').waitFor()
+    expect(await queue(id)).toMatchObject({
+      rate_limit: { limit: 600, period_seconds: 60 },
+      respect_retry_after: true,
+      circuit_breaker: { failure_percent: 50, min_calls: 20, window_seconds: 60, open_seconds: 5 },
+      no_retry_statuses: [404, 410],
+      retry_jitter_percent: 20,
+    })
+    await button('Edit settings').click()
+    await dialog().getByLabel('Rate limit').fill('')
+    await dialog().getByLabel('Stop calling a target that fails').uncheck()
+    await button('Change 2 settings').click()
+    await page.getByText('Settings saved.').last().waitFor()
+    await expect.poll(() => queue(id)).toMatchObject({ rate_limit: null, circuit_breaker: null })
+  })
+
   test('counts jobs as links, purges dead letters and deletes a queue when its name is typed', async () => {
     const failing = { queue: 'failing', url: `${url}/echo?fail=99&status=500`, retry_delays: [1] }
     const { queue_id: id, job_id: job } = await client.push(failing)
@@ -116,9 +259,9 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await page.getByRole('link', { name: /^Dead letters 0/ }).waitFor()
     await choose('Delete the queue …')
     await dialog().getByRole('textbox').fill('failing ')
-    expect(await button(/^Delete 1 queue/).isDisabled()).toBe(true)
+    expect(await button(/^Delete the queue/).isDisabled()).toBe(true)
     await dialog().getByRole('textbox').fill('failing')
-    await button('Delete 1 queue and 0 jobs').click()
+    await button('Delete the queue and 0 jobs').click()
     await page.getByRole('heading', { name: 'Queues', exact: true }).waitFor()
     expect(await client.queueNamed('failing')).toBe(null)
     await open(id)
@@ -130,8 +273,12 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     const id = await client.makeQueue('held', {})
     const at = (ms: number): string => new Date(Date.now() + ms).toISOString()
     const { status } = await client.send('POST', '/api/maintenance-windows', {
-      ...{ name: 'move', resource: { kind: 'queue', id }, action: 'hold', reason: 'It moves.' },
-      ...{ start_at: at(-1_000), end_at: at(3_600_000) },
+      name: 'move',
+      resource: { kind: 'queue', id },
+      action: 'hold',
+      reason: 'It moves.',
+      start_at: at(-1_000),
+      end_at: at(3_600_000),
     })
     expect(status).toBe(201)
     await open(id)
@@ -185,6 +332,67 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     expect(await operator.getByRole('menuitem', { name: /^Edit/ }).isDisabled()).toBe(true)
   })
 
+  test('shows the hour before on its charts, and a drag opens the jobs of that span', async () => {
+    const { queue_id: id, job_id: job } = await client.push({ queue: 'charted', url: `${url}/echo` })
+    await client.ended(job)
+    await open(id)
+    await page.getByText('Succeeded, hour before').waitFor()
+    expect(await page.locator('svg .chart-before').count()).toBe(6)
+    await page.getByText('The worst minute in 1 hour', { exact: true }).first().waitFor()
+    const chart = await boxOf(page, /^Jobs that ended/)
+    await page.mouse.move(chart.left + 0.25 * chart.width, chart.middle)
+    await page.mouse.down()
+    await page.mouse.move(chart.left + 0.5 * chart.width, chart.middle, { steps: 3 })
+    await page.mouse.up()
+    await page.waitForURL(/\/jobs\?/)
+    const asked = spanIn(page)
+    expect(asked).toMatchObject({ queue: 'charted', status: null })
+    // A quarter of 59 minutes between the first point and the last, and the minute of its last point.
+    expect([15, 16, 17]).toContain(asked.minutes)
+    await page.goBack()
+    const failures = await boxOf(page, /^Failures/)
+    await page.mouse.move(failures.left + 0.9 * failures.width, failures.middle)
+    await page.mouse.down()
+    await page.mouse.move(failures.left + 0.8 * failures.width, failures.middle, { steps: 3 })
+    await page.mouse.up()
+    await page.waitForURL(/\/jobs\?/)
+    expect(spanIn(page)).toMatchObject({ queue: 'charted', status: 'failed' })
+    expect(spanIn(page).minutes).toBeGreaterThan(4)
+  })
+
+  test('lets keys and taps choose the time on a chart, and its table lead to jobs', async () => {
+    const id = await client.makeQueue('keyed', {})
+    await open(id)
+    const chart = page.getByRole('slider', { name: /^Latency/ })
+    const jobs = page.getByRole('link', { name: 'Jobs of this time' })
+    await chart.press('ArrowLeft')
+    await jobs.waitFor()
+    expect(await chart.getAttribute('aria-valuetext')).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d$/)
+    await chart.press('Escape')
+    await jobs.waitFor({ state: 'detached' })
+    await chart.press('End')
+    await chart.press('Shift+ArrowLeft')
+    await chart.press('Shift+ArrowLeft')
+    expect(await faultsOf(page)).toEqual([])
+    await chart.press('Enter')
+    await page.waitForURL(/\/jobs\?/)
+    expect(spanIn(page)).toMatchObject({ queue: 'keyed', minutes: 3 })
+    await page.goBack()
+    const { left, width, middle } = await boxOf(page, /^Latency/)
+    await page.mouse.click(left + 0.5 * width, middle)
+    await jobs.click()
+    await page.waitForURL(/\/jobs\?/)
+    expect(spanIn(page)).toMatchObject({ queue: 'keyed', minutes: 1 })
+    await page.goBack()
+    await button('As a table').first().click()
+    await page
+      .getByRole('link', { name: /^\d{4}-\d\d-\d\d \d\d:\d\d:00$/ })
+      .first()
+      .click()
+    await page.waitForURL(/\/jobs\?/)
+    expect(spanIn(page)).toMatchObject({ queue: 'keyed', minutes: 1 })
+  })
+
   test('shows a hostile name as what it is, and asks to type another text', async () => {
     const script = '<script>window.hit = 1</script>'
     const name = `\u202E${script}\u0007${'x'.repeat(200)}`
@@ -196,7 +404,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await choose('Delete the queue …')
     expect(await faultsOf(page)).toEqual([])
     await dialog().getByRole('textbox').fill(`queue ${id}`)
-    await button(/^Delete 1 queue/).click()
+    await button(/^Delete the queue/).click()
     await page.getByRole('heading', { name: 'Queues', exact: true }).waitFor()
     expect(await page.evaluate('window.hit')).toBe(undefined)
   })

@@ -117,7 +117,8 @@ async function acceptedChanges(page: Page, permissions: ReadonlySet<string>): Pr
   const accepted: string[] = []
   for (const { method, path } of beyond) {
     const answer = await page.request.fetch(`${shop.url}${path}`, {
-      ...{ method, headers: { 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' } },
+      method,
+      headers: { 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' },
       ...(method === 'GET' ? {} : { data: {} }),
     })
     if (answer.status() !== 403) accepted.push(`${method} ${path}: ${answer.status()}`)

@@ -21,7 +21,7 @@ import { openShop, type Shop } from './support/shop/shop.ts'
 
 /** Of each screen: its title, what the shop shows there, and what a team without anything. */
 const SCREENS: Readonly<Record<string, readonly [title: RegExp, full: string, empty: string]>> = {
-  '/': [/^Overview$/, 'Oldest ready job', 'Your first job'],
+  '/': [/^Overview$/, 'Oldest startable job', 'Your first job'],
   '/queues': [/^Queues$/, 'search-index', 'No queues yet'],
   '/queues/:queue_id': [/^webhooks$/, 'Alerts are muted', 'There is no such queue'],
   '/jobs': [/^Jobs$/, 'emails', 'No jobs yet'],
@@ -29,19 +29,23 @@ const SCREENS: Readonly<Record<string, readonly [title: RegExp, full: string, em
   '/dead-letters': [/^Dead letters$/, 'webhooks', 'No dead letters'],
   '/send': [/^Send a job$/, 'Send 1 job', 'Send 1 job'],
   '/bulk': [/^Bulk actions$/, 'crm-sync', 'No bulk actions yet'],
-  '/bulk/:bulk_id': [/^Replay/, 'crm-sync', 'There is no such bulk action'],
+  '/bulk/:bulk_id': [/^Replay/, 'What became of the new jobs', 'There is no such bulk action'],
   '/crons': [/^Crons$/, 'nightly-digest', 'No crons yet'],
+  '/crons/new': [/^Crons$/, 'Create the cron', 'No crons yet'],
   '/crons/:cron_id': [/^poll-stock$/, 'Next runs', 'There is no such cron'],
+  '/issues': [/^Issues$/, 'queue', 'No issues'],
+  '/issues/:issue_id': [/: /, 'Sample', 'There is no such issue'],
   '/alerts': [/^Alerts$/, 'partner-report', 'No alerts'],
   '/alerts/:alert_id': [/ · (?:queue|cron) /, 'partner-desk', 'There is no such alert'],
   '/maintenance': [/^Maintenance$/, 'database-move', 'No maintenance windows'],
   '/notifications': [/^Notifications$/, 'partner-desk', 'No channels yet'],
   '/access': [/^Access$/, 'orders-service', 'No tokens yet'],
   '/audit': [/^Audit log$/, 'thumbnails', ''],
+  '/status': [/^Status$/, 'Redis', 'Quotas of the team'],
 }
 
 /** Those whose rows are links. */
-const LISTS = ['/queues', '/jobs', '/crons', '/alerts', '/bulk']
+const LISTS = ['/queues', '/jobs', '/crons', '/issues', '/alerts', '/bulk']
 
 const world = createStandaloneWorld()
 const missing = whyNoBrowser()
@@ -87,7 +91,14 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     test('shows that there is nothing', async () => {
       await show(
         empty,
-        addressOf(route, { queue_id: 999, job_id: 999, bulk_id: 999, cron_id: 999, alert_id: 999 }),
+        addressOf(route, {
+          queue_id: 999,
+          job_id: 999,
+          bulk_id: 999,
+          cron_id: 999,
+          alert_id: 999,
+          issue_id: '999-other',
+        }),
       )
       await shows(empty, ofNobody)
       expect(await faultsOf(empty, ONE_LOOK)).toEqual([])

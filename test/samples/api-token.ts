@@ -16,10 +16,15 @@ export const API_TOKEN: KindSamples = {
   name: 'ci',
   full: [
     {
-      ...{ sha256: HASH, description: 'Continuous integration', prefix: 'pun_4fJk' },
-      ...{ scopes: ['Push', 'Read'], queues: ['Mails: out'], expiresAt: '2027-01-31T00:00:00Z' },
+      sha256: HASH,
+      description: 'Continuous integration',
+      prefix: 'pun_4fJk',
+      scopes: ['Push', 'Read'],
+      queues: ['Mails: out'],
+      expiresAt: '2027-01-31T00:00:00Z',
       rateLimit: {
-        ...{ requestsPerSecond: 50, burst: 200 },
+        requestsPerSecond: 50,
+        burst: 200,
         sharedWith: [{ name: 'maker', requestsPerSecond: 100, burst: 200 }],
       },
     },

@@ -165,6 +165,7 @@ function entries(schema: CrdSchema, { full }: Place, count: number): readonly un
   const [first] = full.value as readonly unknown[]
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   return Array.from({ length: count }, (_, index) => {
+    if (schema['x-kubernetes-list-type'] === 'set' && typeof first === 'number') return first + index
     if (schema['x-kubernetes-list-type'] === 'set') return `${String(first)}${index}`
     const own = keys.map((key) => [key, `${String((first as Record<string, unknown>)[key])}${index}`])
     return keys.length === 0 ? first : { ...(first as object), ...Object.fromEntries(own) }

@@ -35,8 +35,11 @@ export const MAINTENANCE_WINDOW: KindSamples = {
   name: 'night',
   full: [
     {
-      ...{ action: 'Hold', resource: { kind: 'HttpQueue', name: 'Mails: out' } },
-      ...{ start: START, end: END, reason: 'move' },
+      action: 'Hold',
+      resource: { kind: 'HttpQueue', name: 'Mails: out' },
+      start: START,
+      end: END,
+      reason: 'move',
     },
     { recurring: [{ cronExpression: '0 1 * * 6', timeZone: 'Asia/Tokyo', durationSeconds: 3600 }] },
   ],

@@ -236,11 +236,14 @@ export const TEAM_SETTINGS: KindSamples = {
     },
     ...HEADER_HOSTS_REFUSED.map((host) => ({
       title: `a host ${JSON.stringify(host)}`,
-      ...{ spec: withHeaderSecret(host), field: 'spec.headerSecrets[0].hosts[0]', rule: NOT_A_HOST },
+      spec: withHeaderSecret(host),
+      field: 'spec.headerSecrets[0].hosts[0]',
+      rule: NOT_A_HOST,
     })),
     {
       title: 'a header secret for no host',
-      ...{ spec: withHeaderSecret(), field: 'spec.headerSecrets[0].hosts' },
+      spec: withHeaderSecret(),
+      field: 'spec.headerSecrets[0].hosts',
     },
     {
       title: 'a header secret without hosts',

@@ -1,3 +1,6 @@
-import { describeSeeds } from './story/seed-suite.ts'
+import { describe } from 'vitest'
+import { testStories } from './story/seed-suite.ts'
 
-describeSeeds(0, 2)
+describe('stories of API, executors and Redis, with faults', () => {
+  testStories(0, 2)
+})

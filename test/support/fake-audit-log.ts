@@ -1,5 +1,5 @@
 import type { AuditEntry, AuditOutcome, AuditRecord } from '../../src/domain/access/audit-record.ts'
-import type { AuditLog } from '../../src/ports/audit-log.ts'
+import type { AuditLog } from '../../src/ports/access/audit-log.ts'
 import { AN_ACTOR } from './principals.ts'
 
 export const AN_AUDIT_RECORD: AuditRecord = {

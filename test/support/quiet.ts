@@ -11,6 +11,7 @@ export const quietLogger: Logger = {
 
 export const quietMetrics: Metrics = {
   jobsPushed: () => undefined,
+  jobsLost: () => undefined,
   refusedByQuota: () => undefined,
   jobStarted: () => undefined,
   jobFinished: () => undefined,
@@ -19,6 +20,8 @@ export const quietMetrics: Metrics = {
   shardsHeld: () => undefined,
   leaseLost: () => undefined,
   clockJumped: () => undefined,
+  clockBehind: () => undefined,
+  clockHeld: () => undefined,
   callRecordsDropped: () => undefined,
   jobsQuarantined: () => undefined,
   defectConfined: () => undefined,

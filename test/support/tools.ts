@@ -19,6 +19,11 @@ export function toolPath(script: string): string {
   return tool.path
 }
 
+/** Whether a program of this name is on PATH. */
+export function isInstalled(program: string): boolean {
+  return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', program]).status === 0
+}
+
 function toolOf(script: string) {
   const known = found.get(script)
   if (known !== undefined) return known

@@ -13,7 +13,7 @@ import {
   QUEUE_KEY_WORDS,
   SHARD_KEY_WORDS,
   shardPrefix,
-} from '../../src/redis/layout/keys.ts'
+} from '../../src/redis/base/layout/keys.ts'
 import { CRON_FINALIZER, QUEUE_FINALIZER } from '../../src/resources/finalizers.ts'
 import { CLIENT_VARIABLES, readClientSettings } from '../../src/settings/client-settings.ts'
 import { ROLE_TABLES } from '../../src/settings/role-settings.ts'
@@ -21,7 +21,7 @@ import { flagOf } from '../../src/settings/setting.ts'
 import type { AnySetting } from '../../src/settings/setting.ts'
 import { SETTINGS } from '../../src/settings/table.ts'
 import { jobRequest } from '../support/engine/engine.ts'
-import { COMPOSITION_ROOTS, MAY_IMPORT } from '../support/rules/layers.ts'
+import { SERVER, TREES } from '../support/rules/layers.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -100,15 +100,18 @@ describe('the glossary', () => {
 })
 
 describe('lists that must agree', () => {
-  test('CONTRIBUTING has the import table that is held', () => {
-    const rows = [...read('CONTRIBUTING.md').matchAll(/^\| `([a-z-]+)` +\| ([^|]+?) +\|/gm)]
+  test.each(TREES)('CONTRIBUTING has the import table of $root that is held', (tree) => {
+    const text = read('CONTRIBUTING.md')
+    const [, table = ''] = text.split(`\n| Folder of \`${tree.root}\` `)
+    const [rowsText = ''] = table.split('\n\n')
+    const rows = [...rowsText.matchAll(/^\| `([a-z-]+)` +\| ([^|]+?) +\|/gm)]
     const written = Object.fromEntries(rows.map((row) => [row[1], row[2]]))
-    const held = Object.entries(MAY_IMPORT).map(([folder, allowed]) => [
+    const held = Object.entries(tree.mayImport).map(([folder, allowed]) => [
       folder,
       allowed.join(', ') || 'nothing',
     ])
-    const roots = COMPOSITION_ROOTS.map((folder) => [folder, 'everything'])
-    expect(written).toMatchObject(Object.fromEntries([...held, ...roots]))
+    const roots = tree.compositionRoots.map((folder) => [folder, 'everything'])
+    expect(written).toEqual(Object.fromEntries([...held, ...roots]))
   })
 
   const [ofRoles = '', ofClient = ''] = read('docs/reference/settings.md').split('## The client verbs')
@@ -154,7 +157,7 @@ describe('lists that must agree', () => {
   test('the architecture page names every folder and its rooms', () => {
     const rows = [...read('docs/architecture.md').matchAll(/^\| `([a-z-]+)` +\| [^|]+\| ([^|]*?) +\|$/gm)]
     const written = Object.fromEntries(rows.map((row) => [row[1], row[2]]))
-    const layers = [...Object.keys(MAY_IMPORT), ...COMPOSITION_ROOTS]
+    const layers = [...Object.keys(SERVER.mayImport), ...SERVER.compositionRoots]
     const roomsOf = (layer: string) =>
       globSync(`src/${layer}/*/`, { cwd: ROOT })
         .map((path) => basename(path))
@@ -177,6 +180,7 @@ describe('lists that must agree', () => {
       alertOrder: keys.alertOrder('<team>'),
       alertTotals: keys.alertTotals('<team>'),
       alertCounts: keys.alertCounts('<team>'),
+      issues: keys.issues('<team>'),
       auditLog: keys.auditLog('<team>'),
       auditCounts: keys.auditCounts('<team>'),
       auditAsked: keys.auditAsked('<team>'),
@@ -190,6 +194,8 @@ describe('lists that must agree', () => {
       bulks: keys.bulks('<team>'),
       bulkPart: keys.bulkPart('<bulk>'),
       bulkFailures: keys.bulkFailures('<bulk>'),
+      bulkJobs: keys.bulkJobs('<bulk>'),
+      bulkWaiting: keys.bulkWaiting('<bulk>'),
       channelStates: keys.channelStates('<team>'),
       deliveryLog: keys.deliveryLog('<team>'),
       cronRecords: keys.cronRecords('<id>'),
@@ -197,6 +203,7 @@ describe('lists that must agree', () => {
       pushedBucket: keys.pushedBucket('0').replace(/0$/, '<n>'),
       minuteBucket: keys.minuteBucket(0).replace(/0$/, '<minute>'),
       jobIndex: keys.jobIndex(0).replace(/0$/, '<block>'),
+      intakeMark: keys.intakeMark('<intake>'),
       settledTallies: keys.settledTallies('<owner>'),
       idempotencyKeys: keys.idempotencyKeys(0).replace(/0$/, '<day>'),
     }

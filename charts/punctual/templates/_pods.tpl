@@ -159,6 +159,10 @@ topologySpreadConstraints:
 - name: PUNCTUAL_SHARDS
   value: {{ .root.Values.shards | quote }}
 {{ include "punctual.redisEnv" . }}
+{{- if ne .root.Values.redis.durability "relaxed" }}
+- name: PUNCTUAL_REDIS_DURABILITY
+  value: {{ .root.Values.redis.durability }}
+{{- end }}
 {{- if .root.Values.redis.allowUnsafe }}
 - name: PUNCTUAL_ALLOW_UNSAFE_REDIS
   value: 'true'

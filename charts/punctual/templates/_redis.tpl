@@ -1,6 +1,9 @@
 {{/* Where the jobs are, as variables. Arguments: root, component. */}}
 {{- define "punctual.redisEnv" -}}
 {{- if include "punctual.hasBundledRedis" .root -}}
+{{- if eq .root.Values.redis.durability "replicated" -}}
+{{- fail "redis.durability: replicated needs a Redis of yours with a replica (redis.external); the bundled one is a single pod" -}}
+{{- end -}}
 - name: PUNCTUAL_REDIS_URL
   value: redis://{{ include "punctual.fullname" .root }}-redis:6379
 - name: PUNCTUAL_REDIS_PASSWORD

@@ -3,7 +3,7 @@ export interface ServerEvent {
   readonly data: string
 }
 
-/** Of an event that never ends: it is not ours. */
+/** An event that is longer is dropped: the server sends none, and memory must stay bounded. */
 const EVENT_CHARACTERS_MAX = 64 * 1024
 
 /** Finds the events in pieces of a stream, which may be cut anywhere. What is no event is left out, such as heartbeats. */

@@ -1,7 +1,7 @@
 import type { Query, QueryClient } from '@tanstack/preact-query'
 import type { Answers } from '../../../clients/typescript/src/client.ts'
 
-/** Of things that the server says have changed. */
+/** The kinds of things that hints of the server are about. */
 export const HINT_KINDS = ['jobs', 'queues', 'crons', 'alerts', 'settings', 'audit'] as const
 type Kind = (typeof HINT_KINDS)[number]
 
@@ -21,6 +21,8 @@ const KINDS: Readonly<Partial<Record<keyof Answers, readonly Kind[]>>> = {
   listAlerts: ['alerts'],
   readAlert: ['alerts'],
   countAlerts: ['alerts'],
+  listIssues: ['jobs'],
+  readIssue: ['jobs'],
   listAuditRecords: ['audit'],
   listWindows: ['settings'],
   readWindow: ['settings'],

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
-import { BASE, requestHeaders } from './client.ts'
+import { BASE, requestHeaders } from '../session/client.ts'
 import { createEventParser, type ServerEvent } from './event-parser.ts'
 import { createHints, HINT_KINDS, isLive } from './hints.ts'
 
@@ -10,11 +10,16 @@ import { createHints, HINT_KINDS, isLive } from './hints.ts'
  */
 export type LiveState = 'opening' | 'live' | 'polling' | 'away' | 'paused'
 
-/** Of the team, now. */
+/** Figures of the whole team at this moment. */
 export interface LiveFigures {
   readonly pending: number
   readonly in_flight: number
-  readonly oldest_ready_seconds: number | null
+  /** Ready jobs that only wait for a slot of an executor, and the others, as counted within the last minute. */
+  readonly startable: number
+  readonly stopped: number
+  readonly oldest_startable_seconds: number | null
+  /** The queue of that job; null = the run of a cron. */
+  readonly oldest_queue: { readonly queue_id: number; readonly name: string } | null
   readonly unread_alerts: number
 }
 

@@ -6,19 +6,19 @@ import {
   useQuery,
 } from '@tanstack/preact-query'
 import { ApiError, type Answers, type Inputs } from '../../../clients/typescript/src/client.ts'
-import { api } from './client.ts'
+import { api } from '../session/client.ts'
 import { isHinted } from './hints.ts'
 import { liveState, useLiveState } from './live.ts'
-import { useMayRead } from './me.ts'
+import { useMayRead } from '../session/me.ts'
 
 /** Operations that only read. */
 export type ReadName = Extract<keyof Answers, `${'list' | 'read' | 'count'}${string}`>
-/** Of them, those that answer a page. */
+/** Reading operations that answer a page. */
 export type ListName = Extract<keyof Answers, `list${string}`>
 
-/** Without hints from the server, what is on the screen is read again so often. */
+/** How often the screen is read again without hints from the server. */
 const POLL_MS = 5_000
-/** With hints too, in case one was lost, and because times pass. */
+/** How often it is read again with hints: one may be lost, and what depends on the time changes without one. */
 const HINTED_POLL_MS = 60_000
 const STALE_MS = 1_000
 const RETRIES_MAX = 2
@@ -73,11 +73,18 @@ export function useRead<Name extends ReadName>(
 }
 
 const QUEUES_OFFERED_MAX = 1_000
+const CRONS_OFFERED_MAX = 1_000
 
 /** The names that a field for a queue offers. */
 export function useQueueNames(): readonly string[] {
   const { data } = useRead('listQueues', { limit: QUEUES_OFFERED_MAX }, { isLive: false })
   return (data?.queues ?? []).map(({ name }) => name)
+}
+
+/** The crons that a field offers, by name. */
+export function useCrons(): ReadonlyArray<{ readonly id: number; readonly name: string }> {
+  const { data } = useRead('listCrons', { limit: CRONS_OFFERED_MAX }, { isLive: false })
+  return data?.crons ?? []
 }
 
 /** Pages of a list, each read when it is asked for. Only the pages that were asked for are kept up to date. */

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { MaintenanceWindow } from '../../../clients/typescript/src/client.ts'
 import { liveState } from './live.ts'
-import { useMay } from './me.ts'
+import { useMay } from '../session/me.ts'
 import { useRead } from './reads.ts'
 
 /** A team has no more. */

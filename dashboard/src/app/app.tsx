@@ -1,17 +1,18 @@
 import { QueryClientProvider, useQueryClient } from '@tanstack/preact-query'
 import { LocationProvider, useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
-import { stayIn } from '../api/client.ts'
-import { isLoggedOut, isTeamRefused } from '../api/faults.ts'
-import { MeContext } from '../api/me.ts'
-import { HAS_SESSION } from '../api/page.ts'
+import { stayIn } from '../session/client.ts'
+import { isLoggedOut, isTeamRefused } from '../format/faults.ts'
+import { MeContext } from '../session/me.ts'
+import { HAS_SESSION } from '../session/page.ts'
 import { createQueryClient, useRead } from '../api/reads.ts'
 import { Login } from '../features/login/login.tsx'
+import { OtherLogin } from '../features/login/other-login.tsx'
 import { TeamNeeded } from '../features/login/team-form.tsx'
-import { takeWayBack } from '../features/login/way-back.ts'
-import { Fault, Loading } from '../ui/empty.tsx'
-import { Toasts } from '../ui/toast.tsx'
-import { at } from './paths.ts'
+import { takeWayBack } from '../routing/way-back.ts'
+import { Fault, Loading } from '../ui/page/empty.tsx'
+import { Toasts } from '../ui/overlays/toast.tsx'
+import { at } from '../routing/paths.ts'
 import { Screens } from './screens.tsx'
 import { Shell } from './shell.tsx'
 
@@ -64,6 +65,7 @@ function Entrance() {
   return (
     <MeContext.Provider value={me.data}>
       <WayBack />
+      <OtherLogin />
       <Shell>
         <Screens />
       </Shell>
@@ -71,7 +73,7 @@ function Entrance() {
   )
 }
 
-/** Of who came from the provider: to where they had been before. */
+/** After a login at the provider, returns to the page that the user came from. */
 function WayBack() {
   const { route } = useLocation()
   useEffect(() => {

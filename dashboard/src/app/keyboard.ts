@@ -58,7 +58,7 @@ const KEYS: Readonly<Record<string, () => boolean>> = {
   },
 }
 
-/** To the search of the screen, or else to the one above all screens. @returns false where none is shown */
+/** Focuses the search of the screen, or else the one above all screens. @returns false where none is shown */
 function search(): boolean {
   const fields = document.querySelectorAll<HTMLInputElement>('main input[type=search], #search')
   const shown = [...fields].filter((field) => field.checkVisibility())

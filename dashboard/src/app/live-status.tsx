@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/preact-query'
 import { useEffect } from 'preact/hooks'
 import { UnreachableError } from '../../../clients/typescript/src/client.ts'
-import { useMe } from '../api/me.ts'
+import { useMe } from '../session/me.ts'
 import { useRead } from '../api/reads.ts'
 import {
   followEvents,
@@ -58,14 +58,14 @@ interface Look {
 
 const LIVE: Look = { icon: 'pause', word: 'Live', explanation: 'The page shows changes within seconds.' }
 
-/** Where the icon stands alone, it says the same. */
+/** On narrow screens the icon stands alone, so each state has its own. */
 const LOOKS: Readonly<Record<LiveState, Look>> = {
   opening: LIVE,
   live: LIVE,
   polling: {
     icon: 'retry',
     word: 'Every 5 s',
-    explanation: 'The server does not tell what changes now, so the page asks every few seconds.',
+    explanation: 'Live updates are not available now, so the page polls every few seconds.',
   },
   away: {
     icon: 'warning',
@@ -75,25 +75,27 @@ const LOOKS: Readonly<Record<LiveState, Look>> = {
   paused: { icon: 'play', word: 'Paused', explanation: 'The page stays as it is.' },
 }
 
-/** Whatever is asked. */
+/** The server answers no request at all. */
 const SILENT: Look = {
   icon: 'warning',
   word: 'No answer',
   explanation: 'Punctual does not answer, and what you see is getting old.',
 }
 
-/** Of a token for some queues. */
-const LIMITED: Look = { ...LOOKS.polling, explanation: 'The page asks for changes every few seconds.' }
+/** A token that is limited to some queues gets no stream, so the page always polls. */
+const LIMITED: Look = { ...LOOKS.polling, explanation: 'The page polls for changes every few seconds.' }
 
 function Figures({ figures }: { readonly figures: LiveFigures }) {
-  const { pending, in_flight: inFlight, oldest_ready_seconds: oldest } = figures
+  const { pending, in_flight: inFlight, oldest_startable_seconds: oldest, oldest_queue: queue } = figures
   return (
     <span class="live-figures number">
       <span>{formatCompact(pending)} pending</span>
       <span>{formatCompact(inFlight)} in flight</span>
       {oldest !== null && (
-        <span title="So long has the oldest job waited that could start now. Jobs that wait for a slot of their queue do not count.">
-          oldest ready {oldest === 0 ? '< 1 s' : formatDuration(oldest * 1_000)}
+        <span
+          title={`How long the oldest job that could start now has waited${queue === null ? '' : `, in queue “${queue.name}”`}. Jobs do not count whose queue is paused, held, throttled or at its limit.`}
+        >
+          oldest {oldest === 0 ? '< 1 s' : formatDuration(oldest * 1_000)}
         </span>
       )}
     </span>

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso'
 import { useRead } from '../api/reads.ts'
 import { formatCompact } from '../format/numbers.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import { at } from './paths.ts'
+import { at } from '../routing/paths.ts'
 
 export interface Place {
   readonly label: string
@@ -23,6 +23,7 @@ export const PLACES: ReadonlyArray<{ readonly group: string; readonly places: re
   {
     group: 'Mend',
     places: [
+      { label: 'Issues', path: '/issues', icon: 'warning' },
       { label: 'Dead letters', path: '/dead-letters', icon: 'dead' },
       { label: 'Alerts', path: '/alerts', icon: 'alert' },
       { label: 'Bulk actions', path: '/bulk', icon: 'bulk' },
@@ -35,6 +36,7 @@ export const PLACES: ReadonlyArray<{ readonly group: string; readonly places: re
       { label: 'Notifications', path: '/notifications', icon: 'bell' },
       { label: 'Access', path: '/access', icon: 'key' },
       { label: 'Audit log', path: '/audit', icon: 'audit' },
+      { label: 'Status', path: '/status', icon: 'info' },
     ],
   },
 ]

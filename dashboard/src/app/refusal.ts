@@ -1,10 +1,10 @@
 import { useLocation } from 'preact-iso'
-import { useMe } from '../api/me.ts'
+import { useMe } from '../session/me.ts'
 import { PLACES } from './navigation.tsx'
-import { at } from './paths.ts'
+import { at } from '../routing/paths.ts'
 
 /** Screens that show the team as a whole, which nobody may see who is limited to some queues. */
-const OF_THE_TEAM = ['/', '/bulk', '/notifications', '/audit']
+const OF_THE_TEAM = ['/', '/bulk', '/notifications', '/audit', '/status']
 
 /** Why the login may not see the screen of the address, and what the screen is called; null = it may. */
 export function useRefusal(): { readonly title: string; readonly reason: string } | null {
@@ -20,7 +20,7 @@ export function useRefusal(): { readonly title: string; readonly reason: string 
   }
   if (queues !== null && OF_THE_TEAM.some(place)) {
     const named = queues.map((name) => `“${name}”`).join(', ')
-    return { title, reason: `It tells of the whole team. Your login is limited to ${named}.` }
+    return { title, reason: `It shows the whole team, and your login is limited to ${named}.` }
   }
   return null
 }

@@ -1,26 +1,35 @@
 import { Route, Router } from 'preact-iso'
-import { useMe } from '../api/me.ts'
-import { Access } from '../features/access/access.tsx'
-import { AlertList } from '../features/alerts/alert-list.tsx'
-import { AlertPage } from '../features/alerts/alert-page.tsx'
-import { AuditLog } from '../features/audit/audit-log.tsx'
-import { BulkList } from '../features/bulk/bulk-list.tsx'
-import { BulkPage } from '../features/bulk/bulk-page.tsx'
-import { ChainPage } from '../features/chain/chain-page.tsx'
-import { CronList } from '../features/crons/cron-list.tsx'
-import { CronPage } from '../features/crons/cron-page.tsx'
-import { DeadLetters } from '../features/dead-letters/dead-letters.tsx'
-import { JobList } from '../features/jobs/job-list.tsx'
-import { Maintenance } from '../features/maintenance/maintenance.tsx'
-import { Notifications } from '../features/notifications/notifications.tsx'
+import { useMe } from '../session/me.ts'
 import { Overview } from '../features/overview/overview.tsx'
-import { QueueList } from '../features/queues/queue-list.tsx'
-import { QueuePage } from '../features/queues/queue-page.tsx'
-import { SendJob } from '../features/send/send-job.tsx'
-import { Empty } from '../ui/empty.tsx'
-import { Page, Panel } from '../ui/page.tsx'
-import { at } from './paths.ts'
+import { Empty } from '../ui/page/empty.tsx'
+import { Page, Panel } from '../ui/page/page.tsx'
+import { at } from '../routing/paths.ts'
 import { useRefusal } from './refusal.ts'
+import { screen } from './screen.tsx'
+
+const Access = screen(async () => (await import('../features/access/access.tsx')).Access)
+const AlertList = screen(async () => (await import('../features/alerts/alert-list.tsx')).AlertList)
+const AlertPage = screen(async () => (await import('../features/alerts/alert-page.tsx')).AlertPage)
+const AuditLog = screen(async () => (await import('../features/audit/audit-log.tsx')).AuditLog)
+const BulkList = screen(async () => (await import('../features/jobs/bulk/bulk-list.tsx')).BulkList)
+const BulkPage = screen(async () => (await import('../features/jobs/bulk/bulk-page.tsx')).BulkPage)
+const ChainPage = screen(async () => (await import('../features/jobs/chain/chain-page.tsx')).ChainPage)
+const CronList = screen(async () => (await import('../features/crons/cron-list.tsx')).CronList)
+const CronPage = screen(async () => (await import('../features/crons/cron-page.tsx')).CronPage)
+const DeadLetters = screen(
+  async () => (await import('../features/jobs/dead-letters/dead-letters.tsx')).DeadLetters,
+)
+const IssueList = screen(async () => (await import('../features/issues/issue-list.tsx')).IssueList)
+const IssuePage = screen(async () => (await import('../features/issues/issue-page.tsx')).IssuePage)
+const JobList = screen(async () => (await import('../features/jobs/list/job-list.tsx')).JobList)
+const Maintenance = screen(async () => (await import('../features/maintenance/maintenance.tsx')).Maintenance)
+const Notifications = screen(
+  async () => (await import('../features/notifications/notifications.tsx')).Notifications,
+)
+const QueueList = screen(async () => (await import('../features/queues/queue-list.tsx')).QueueList)
+const QueuePage = screen(async () => (await import('../features/queues/queue-page.tsx')).QueuePage)
+const Status = screen(async () => (await import('../features/overview/status/status.tsx')).Status)
+const SendJob = screen(async () => (await import('../features/jobs/send/send-job.tsx')).SendJob)
 
 /** Parts of a path are `params` of `useRoute`. */
 export function Screens() {
@@ -38,13 +47,17 @@ export function Screens() {
       <Route path={at('/bulk')} component={BulkList} />
       <Route path={at('/bulk/:bulk_id')} component={BulkPage} />
       <Route path={at('/crons')} component={CronList} />
+      <Route path={at('/crons/new')} component={CronList} />
       <Route path={at('/crons/:cron_id')} component={CronPage} />
+      <Route path={at('/issues')} component={IssueList} />
+      <Route path={at('/issues/:issue_id')} component={IssuePage} />
       <Route path={at('/alerts')} component={AlertList} />
       <Route path={at('/alerts/:alert_id')} component={AlertPage} />
       <Route path={at('/maintenance')} component={Maintenance} />
       <Route path={at('/notifications')} component={Notifications} />
       <Route path={at('/access')} component={Access} />
       <Route path={at('/audit')} component={AuditLog} />
+      <Route path={at('/status')} component={Status} />
       <Route default component={Absent} />
     </Router>
   )

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { Icon } from '../ui/icon.tsx'
 import { isJobId } from './palette/job-id.ts'
-import { at } from './paths.ts'
+import { at } from '../routing/paths.ts'
 
 /** Finds a job by its id, or leads to the list of jobs with this text. */
 export function Search() {

@@ -1,14 +1,14 @@
 import { useEffect } from 'preact/hooks'
-import { takeEntered } from '../api/login-code.ts'
-import { useLogOut } from '../api/log-out.ts'
-import { useMe } from '../api/me.ts'
+import { takeEntered } from '../session/login-code.ts'
+import { useLogOut } from '../features/login/log-out.ts'
+import { useMe } from '../session/me.ts'
 import { placeOf } from '../format/zones.ts'
 import { usePreference } from '../preferences/preference.ts'
 import { type Theme, theme, THEMES } from '../preferences/theme.ts'
 import { timeZone, zoneName } from '../preferences/time-zone.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { showToast } from '../ui/toast.tsx'
+import { showToast } from '../ui/overlays/toast.tsx'
 import { THEME_ICONS } from './palette/page-commands.ts'
 
 /** Who is logged in, and how this browser shows things. */

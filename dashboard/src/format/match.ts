@@ -8,7 +8,7 @@ export function rankOf(sought: string, name: string): number | null {
   return words.every((word) => starts.some((start) => start.startsWith(word))) ? 2 : 3
 }
 
-/** Those that fit, the best first, and of equals the one that came first. */
+/** The items that fit, best first; equally good ones keep their order. */
 export function matching<Item>(
   sought: string,
   items: readonly Item[],

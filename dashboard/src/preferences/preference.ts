@@ -67,6 +67,6 @@ function writeStored(key: string, value: string): void {
   try {
     localStorage.setItem(key, value)
   } catch {
-    // As above.
+    // Storage is forbidden or full.
   }
 }

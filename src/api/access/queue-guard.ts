@@ -3,6 +3,7 @@ import { mayUseQueue, type Principal } from '../../domain/access/principal.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { AlertStore } from '../../ports/alerts.ts'
 import type { CronStore } from '../../ports/crons.ts'
+import type { IssueStore } from '../../ports/issues/issue-store.ts'
 import type { JobStore } from '../../ports/jobs.ts'
 import type { QueueStore } from '../../ports/queues.ts'
 import type { WindowStore } from '../../ports/windows.ts'
@@ -14,6 +15,7 @@ export interface QueueGuardParts {
   readonly jobIds: JobIds
   readonly crons: Pick<CronStore, 'get'>
   readonly alerts: Pick<AlertStore, 'get'>
+  readonly issues: Pick<IssueStore, 'get'>
   readonly windows: Pick<WindowStore, 'get'>
 }
 
@@ -21,7 +23,7 @@ export interface QueueGuardParts {
 type QueueFinder = (team: string, id: string) => Promise<string | null | undefined>
 
 /**
- * For a principal that is limited to queues, hides what a path names behind `/api/<kind>/` and what belongs to another
+ * Keeps a principal that is limited to queues from what a path names behind `/api/<kind>/` if that belongs to another
  * queue, or to none: 404, as if it did not exist. Costs others nothing.
  */
 export function createQueueGuard(parts: QueueGuardParts): RequestHandler {
@@ -43,6 +45,7 @@ function findersOf({
   jobIds,
   crons,
   alerts,
+  issues,
   windows,
 }: QueueGuardParts): Readonly<Record<string, QueueFinder>> {
   return {
@@ -53,6 +56,7 @@ function findersOf({
     },
     crons: byNumber(async (team, id) => (await crons.get(team, id))?.settings.queue),
     alerts: byNumber(async (team, id) => queueOf((await alerts.get(team, id))?.resource)),
+    issues: async (team, id) => queueOf((await issues.get(team, id))?.resource),
     'maintenance-windows': async (team, name) => queueOf((await windows.get(team, name))?.resource),
   }
 }
@@ -62,7 +66,7 @@ function byNumber(find: (team: string, id: number) => Promise<string | null | un
   return (team, id) => (/^[0-9]{1,16}$/.test(id) ? find(team, Number(id)) : Promise.resolve(undefined))
 }
 
-/** The name of the queue that an alert or a window is about. */
+/** The name of the queue that an alert, an issue or a window is about. */
 export function queueOf(
   resource: { readonly kind: string; readonly name: string | null } | null | undefined,
 ): string | null | undefined {
@@ -70,7 +74,7 @@ export function queueOf(
   return resource.kind === 'queue' ? resource.name : null
 }
 
-/** Whether a principal may see an alert or a window about this; what is about a whole team needs all queues. */
+/** Whether a principal may see an alert, an issue or a window about this; what is about a whole team needs all queues. */
 export function maySeeResource(
   principal: Principal,
   resource: { readonly kind: string; readonly name: string | null } | null,

@@ -3,7 +3,10 @@ import type { RateLimit } from '../../domain/access/token-terms.ts'
 import type { RateAdmission } from '../../ports/access/token-rates.ts'
 import type { Rejection } from '../request-rejector.ts'
 
-/** As of draft-ietf-httpapi-ratelimit-headers-09: a quota of a burst in the time that it takes to be earned. */
+/**
+ * Sets the headers of draft-ietf-httpapi-ratelimit-headers-09: the quota is a burst, its window the time in which a
+ * burst is earned.
+ */
 export function showRate(response: ServerResponse, limit: RateLimit, admission: RateAdmission): void {
   const { burst, requestsPerSecond } = limit
   response.setHeader('RateLimit-Policy', `"token";q=${burst};w=${Math.ceil(burst / requestsPerSecond)}`)

@@ -1,7 +1,7 @@
 import type { TokenRate } from '../../domain/access/token-terms.ts'
 import type { RateAdmission, TokenRates } from '../../ports/access/token-rates.ts'
 
-/** What the rate limit said that leaves least. */
+/** The rate limit that leaves least, and its answer. */
 export interface CountedRate {
   readonly limit: TokenRate
   readonly admission: RateAdmission

@@ -4,14 +4,14 @@ import type { AuditedResource } from '../../domain/access/audit-record.ts'
 import {
   nameOfNewSecret,
   SECRET_NAME_BYTES,
-  type SecretPlace,
+  type SecretKeyRef,
   SIGNING_SECRET_BYTES,
   SIGNING_SECRET_KEY,
   signingSecretId,
   textOfSigningSecret,
 } from '../../domain/access/signing-secret.ts'
 import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import { answerJson, answerNotFound } from '../answers.ts'
 import { withAudit } from '../audit-trail.ts'
 import { createTeamRouter, needs, type TeamRequest } from '../team-routes.ts'
@@ -46,7 +46,8 @@ async function create(context: TeamRequest, parts: SigningSecretRouteParts): Pro
   const name = nameOfNewSecret(parts.newSecret(SECRET_NAME_BYTES))
   const text = textOfSigningSecret(parts.newSecret(SIGNING_SECRET_BYTES))
   const secret = await withAudit(parts.auditLog, context, {
-    ...{ action: 'create', before: null },
+    action: 'create',
+    before: null,
     resource: resourceOf({ name, key: SIGNING_SECRET_KEY }),
     change: () => parts.signingSecrets.create(team, { name, text }),
     endOf: (made) => ({ after: toWireSigningSecret(made, true) }),
@@ -62,7 +63,8 @@ async function remove(context: TeamRequest, parts: SigningSecretRouteParts): Pro
   const secret = secrets[index]
   if (secret === undefined) return answerNotFound(response)
   const end = await withAudit(parts.auditLog, context, {
-    ...{ action: 'delete', resource: resourceOf(secret.secretRef) },
+    action: 'delete',
+    resource: resourceOf(secret.secretRef),
     before: toWireSigningSecret(secret, index === 0),
     change: () => parts.signingSecrets.remove(team, id),
     endOf: (removal) => (removal === 'removed' ? { after: null } : null),
@@ -71,6 +73,6 @@ async function remove(context: TeamRequest, parts: SigningSecretRouteParts): Pro
   else answerNotFound(response)
 }
 
-function resourceOf(place: SecretPlace): AuditedResource {
+function resourceOf(place: SecretKeyRef): AuditedResource {
   return { kind: 'secret', id: signingSecretId(place), name: place.name }
 }

@@ -10,7 +10,7 @@ import type { AuditedResource } from '../../domain/access/audit-record.ts'
 import type { Principal } from '../../domain/access/principal.ts'
 import { excessOf, mayLastUntil } from '../../domain/access/token-principal.ts'
 import { SHARED_RATES_MAX, TOKEN_DAYS_BY_USER_MAX } from '../../domain/access/token-terms.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ListedToken, TokenStore, TokenUses } from '../../ports/access/tokens.ts'
 import { answerError, answerJson, answerNotFound, answerProblem } from '../answers.ts'
@@ -106,7 +106,9 @@ async function create(context: TeamRequest, parts: TokenRouteParts, body: Reques
   const token = { team, ...given, terms, prefix: prefixOf(text), sha256Hex: hash('sha256', text, 'hex') }
   const shown = toWireToken(token, null)
   await withAudit(parts.auditLog, context, {
-    ...{ action: 'create', resource: resourceOf(token), before: null },
+    action: 'create',
+    resource: resourceOf(token),
+    before: null,
     change: () => parts.tokenStore.create(token),
     endOf: () => ({ after: shown }),
   })
@@ -118,7 +120,9 @@ async function remove(context: TeamRequest, { tokenStore, auditLog }: TokenRoute
   const token = await tokenStore.get(team, parameter('token_id'))
   if (token === null || !isWithin(principal, token)) return answerNotFound(response)
   const end = await withAudit(auditLog, context, {
-    ...{ action: 'delete', resource: resourceOf(token), before: toWireToken(token, null) },
+    action: 'delete',
+    resource: resourceOf(token),
+    before: toWireToken(token, null),
     change: () => tokenStore.remove(team, token.name),
     endOf: (removal) => (removal === 'removed' ? { after: null } : null),
   })

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 
 /** Random bytes of a token. */
 export const TOKEN_BYTES = 32
-/** What stays readable of a token, so that people tell it from others. */
+/** Length of the part of a token that stays readable, so that people tell tokens apart. */
 const PREFIX_CHARACTERS = 8
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 62^43 > 2^256, 62^6 > 2^32. */

@@ -41,7 +41,7 @@ export class BodyPace {
     })
   }
 
-  /** As many go on as will take what may come in a turn. */
+  /** Resumes as many bodies as one turn may read. */
   #goOn(): void {
     for (let bytes = 0; bytes < TURN_BYTES && this.#waiting.size > 0; bytes += CHUNK_BYTES) {
       const [next] = this.#waiting
@@ -56,5 +56,5 @@ export class BodyPace {
   }
 }
 
-/** That Node reads from a socket at once. */
+/** Bytes that Node reads from a socket at once. */
 const CHUNK_BYTES = 64 * 1024

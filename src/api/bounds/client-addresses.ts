@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { clientAddress, proxyRanges } from '../../domain/net/client-address.ts'
 import { headerText } from '../body-reader.ts'
 
-/** Where a request came from; null = unknown. The only one to be asked, for bounds, the audit log and the log alike. */
+/** Address a request came from; null = unknown. Bounds, the audit log and the log all ask here, so that they agree. */
 export type AddressOf = (request: IncomingMessage) => string | null
 
 /** @param trustedProxies CIDR blocks of the proxies whose headers are read; with none, no header is */

@@ -33,7 +33,7 @@ export async function workInTurns<T>(
   return null
 }
 
-/** As `workInTurns`, for what waits for Redis and reads what comes from there piece by piece. */
+/** Does work like `workInTurns`, but work that waits for Redis and reads its answers bit by bit. */
 export async function stepInTurn<T>(
   { team, response, gate }: CostlyExchange,
   step: () => Promise<T>,
@@ -44,7 +44,7 @@ export async function stepInTurn<T>(
   return null
 }
 
-/** As `workInTurns`, for work on a body: the bytes of all bodies are bounded, so nobody is refused here. */
+/** Does work on a body, like `workInTurns`. The bytes of all bodies are bounded, so nobody is refused here. */
 export function bodyInTurns<T>(
   { team, response, gate }: CostlyExchange,
   work: SlicedWork<T>,
@@ -52,7 +52,7 @@ export function bodyInTurns<T>(
   return whileWanted(response, gate.admit(team), (visit) => visit.run(work))
 }
 
-/** As `bodyInTurns`, for what must go on when its client has gone. */
+/** Does work like `bodyInTurns`, but goes on when the client has gone. */
 export async function inTurnsToTheEnd<T>(
   { team, gate }: Pick<CostlyExchange, 'team' | 'gate'>,
   work: SlicedWork<T>,
@@ -70,7 +70,7 @@ export function readableBody(
   return body.length <= SMALL_BODY_BYTES ? body : bodyInTurns(exchange, scanBody(body))
 }
 
-/** For what is refused at the gate elsewhere. */
+/** Answers a request that was refused at the gate elsewhere. */
 export function answerTooCostly(response: ServerResponse): void {
   answerRetryLater(response, 429, TOO_MANY_COSTLY)
 }

@@ -8,9 +8,9 @@ export const LOGINS = { burst: 10, refillMs: 6_000, keysMax: 10_000 }
 const LINES = { burst: 60, refillMs: 1_000, keysMax: 1 }
 
 /**
- * What refused logins cost an address. A credential is judged first, and charged only if it was refused: whoever shares
- * the address, as all clients behind a proxy do, is never kept out by what others send. Within the bound, each refusal is
- * a line of the log; beyond it they are counted, and the next line says how many.
+ * Charges refused logins to their address. A credential is judged first, and charged only if it was refused: whoever
+ * shares the address, as all clients behind a proxy do, is never kept out by what others send. Within the bound, each
+ * refusal is a line of the log; beyond it they are counted, and the next line says how many.
  */
 export class Refusals {
   readonly #clock: Clock

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../ports/runtime.ts'
 import type { ConnectionLimiter } from './connection-limiter.ts'
+import { whenLate } from './late-requests.ts'
 
 /** How long the client may take to read the answer and close. */
 const LINGER_MS = 2_000
@@ -31,11 +32,16 @@ export function clientErrorHandler(
   connections: ConnectionLimiter,
   clock: Clock,
 ): (fault: NodeJS.ErrnoException, socket: Socket) => void {
-  return (fault, socket) => {
+  const refuse = (fault: NodeJS.ErrnoException, socket: Socket): void => {
     const isAnswerable =
       fault.code !== 'ECONNRESET' && socket.writable && connections.isBetweenAnswers(socket)
     if (isAnswerable) writeRaw(socket, CLIENT_ERRORS[fault.code ?? ''] ?? BAD_REQUEST, clock)
     else socket.destroy()
+  }
+  return (fault, socket) => {
+    if (fault.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuse(fault, socket)
+    const hasCome = connections.comingBy(socket)
+    whenLate(socket, { clock, hasCome, onLate: () => refuse(fault, socket) })
   }
 }
 

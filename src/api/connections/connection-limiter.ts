@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { createCountedLog } from '../../domain/counted-log.ts'
 import { LinkedList } from '../../domain/linked-list.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
-import { type HeldConnection, HeldConnections } from './held-connections.ts'
+import { type OpenConnection, OpenConnections } from './open-connections.ts'
 
 /** Above this share of the maximum, idle connections are closed to make room. */
 const CROWDED_SHARE = 0.8
@@ -26,11 +26,11 @@ export interface ConnectionLimits {
  */
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits
-  readonly #held = new HeldConnections()
-  /** Those before their TLS handshake, by their addresses: Node does not say which socket a decrypting one stands on. */
+  readonly #open = new OpenConnections()
+  /** Sockets before their handshake, by address: Node does not link a TLS socket to its raw one. */
   readonly #encrypted = new Map<string, Socket>()
   readonly #unanswered = new LinkedList<ServerResponse>()
-  readonly #sayClosed: (connection: HeldConnection) => void
+  readonly #sayClosed: (connection: OpenConnection) => void
   readonly #sayRefused: () => void
   #isChecking = false
 
@@ -59,18 +59,18 @@ export class ConnectionLimiter {
   /** Registers a request before it is answered. */
   add(request: IncomingMessage, response: ServerResponse): void {
     const link = this.#unanswered.append(response)
-    const connection = this.#held.of(request.socket)
-    if (connection !== undefined) this.#held.begin(connection, request, response)
+    const connection = this.#open.of(request.socket)
+    if (connection !== undefined) this.#open.begin(connection, request, response)
     response.once('close', () => {
       this.#unanswered.remove(link)
-      if (connection !== undefined) this.#held.end(connection)
+      if (connection !== undefined) this.#open.end(connection)
     })
     if (this.#isCrowded()) response.setHeader('Connection', 'close')
   }
 
   /** Closes all connections, those before their TLS handshake as well, which the server itself does not know. */
   closeAll(): void {
-    for (const { socket } of this.#held) socket.destroy()
+    for (const { socket } of this.#open) socket.destroy()
   }
 
   /**
@@ -78,20 +78,30 @@ export class ConnectionLimiter {
    * failed: nobody could read them.
    */
   isBetweenAnswers(socket: Socket): boolean {
-    const connection = this.#held.of(socket)
+    const connection = this.#open.of(socket)
     if (connection === undefined) return false
     const { lastRequest, lastResponse } = connection
     if (lastRequest === null || lastResponse === null || !lastResponse.headersSent) return true
     return lastResponse.writableFinished && lastRequest.complete
   }
 
-  #isCrowded(): boolean {
-    return this.#held.size > this.#limits.max * CROWDED_SHARE
+  /** Answers a question: whether the request that is on its way now, or will be the next, has come whole since. */
+  comingBy(socket: Socket): () => boolean {
+    const request = this.#open.of(socket)?.lastRequest ?? null
+    const isBodyDue = request?.complete === false
+    return () => {
+      const last = this.#open.of(socket)?.lastRequest ?? null
+      return last !== request || (isBodyDue && request.complete)
+    }
   }
 
-  #add(socket: Socket): HeldConnection {
-    socket.once('close', () => this.#held.remove(socket))
-    return this.#held.add(socket)
+  #isCrowded(): boolean {
+    return this.#open.size > this.#limits.max * CROWDED_SHARE
+  }
+
+  #add(socket: Socket): OpenConnection {
+    socket.once('close', () => this.#open.remove(socket))
+    return this.#open.add(socket)
   }
 
   #awaitHandshake(socket: Socket): void {
@@ -106,7 +116,7 @@ export class ConnectionLimiter {
     const addresses = addressesOf(socket)
     const encrypted = this.#encrypted.get(addresses)
     this.#encrypted.delete(addresses)
-    if (encrypted !== undefined) this.#held.remove(encrypted)
+    if (encrypted !== undefined) this.#open.remove(encrypted)
     this.#add(socket)
   }
 
@@ -115,19 +125,19 @@ export class ConnectionLimiter {
     const newcomer = this.#add(socket)
     if (wasCrowded) this.#makeRoomFor(newcomer)
     if (this.#isChecking || !this.#isCrowded()) return
-    for (const connection of this.#held) connection.checks = 0
+    for (const connection of this.#open) connection.checks = 0
     this.#scheduleCheck()
   }
 
-  #makeRoomFor(newcomer: HeldConnection): void {
-    const isFull = this.#held.size > this.#limits.max
-    const idle = this.#held.idleToClose(newcomer, { mayBeFresh: isFull })
-    const closed = idle ?? (isFull ? (this.#held.busyToClose(newcomer) ?? newcomer) : null)
+  #makeRoomFor(newcomer: OpenConnection): void {
+    const isFull = this.#open.size > this.#limits.max
+    const idle = this.#open.idleToClose(newcomer, { mayBeFresh: isFull })
+    const closed = idle ?? (isFull ? (this.#open.busyToClose(newcomer) ?? newcomer) : null)
     if (closed === null) return
     if (closed === newcomer) this.#sayRefused()
     else this.#sayClosed(closed)
-    // Its place is free at once, whenever its `close` comes.
-    this.#held.remove(closed.socket)
+    // It counts no more from here on, however late its `close` comes.
+    this.#open.remove(closed.socket)
     closed.socket.destroy()
   }
 
@@ -137,7 +147,7 @@ export class ConnectionLimiter {
   }
 
   #closeIdle(): void {
-    for (const connection of this.#held) {
+    for (const connection of this.#open) {
       connection.checks += 1
       if (connection.unanswered === 0 && connection.checks > IDLE_CHECKS_MAX) connection.socket.destroy()
     }

@@ -13,13 +13,13 @@ export interface BuiltFile {
 
 /** The dashboard as scripts/build.ts leaves it. */
 export interface BuiltDashboard {
-  /** Of every page, before it is filled in. */
+  /** Every page's HTML before it is filled in. */
   readonly html: string
-  /** By path, such as `/assets/index-1a2b.js`. */
+  /** Files by path, such as `/assets/index-1a2b.js`. */
   readonly files: ReadonlyMap<string, BuiltFile>
 }
 
-/** From beside the code: from TypeScript as from what was compiled. */
+/** The built dashboard, relative to this file: the path differs between TypeScript and compiled code. */
 const FOLDER = join(
   import.meta.dirname,
   '../../..',
@@ -47,7 +47,8 @@ export function readBuiltDashboard(folder: string = FOLDER): BuiltDashboard | nu
     const path = join(entry.parentPath, entry.name)
     const [br, gzip] = [contentOf(`${path}.br`), contentOf(`${path}.gz`)]
     files.set(`/${relative(folder, path).replaceAll(sep, '/')}`, {
-      ...{ type, plain: readFileSync(path) },
+      type,
+      plain: readFileSync(path),
       encoded: { ...(br !== null && { br }), ...(gzip !== null && { gzip }) },
     })
   }

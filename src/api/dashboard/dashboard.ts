@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { CLOSE_CONNECTION, type Rejection, type RequestRejector } from '../request-rejector.ts'
 import { sessionIdOf } from '../sessions/session-cookie.ts'
 import type { BuiltDashboard, BuiltFile, Encoding } from './built-dashboard.ts'
-import { encodingFor } from './encoding.ts'
+import { encodingFor } from '../encoding.ts'
 import { type PageFacts, pageOf } from './page.ts'
 
 export interface DashboardParts extends Pick<PageFacts, 'basePath' | 'loginAt'> {
@@ -24,23 +24,27 @@ interface Served {
 const HASHED = '/assets/'
 const TAG_CHARACTERS = 16
 const POLICY = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],
-  ...["connect-src 'self'", "base-uri 'self'", "form-action 'self'", "frame-ancestors 'none'"],
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
 ].join('; ')
 const SAFE_HEADERS = [
-  ...['Content-Security-Policy', POLICY],
-  ...['X-Content-Type-Options', 'nosniff'],
-  ...['Referrer-Policy', 'no-referrer'],
-  ...['Cross-Origin-Opener-Policy', 'same-origin'],
-  ...['Cross-Origin-Resource-Policy', 'same-origin'],
-  ...[
-    'Permissions-Policy',
-    'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
-  ],
-]
+  ['Content-Security-Policy', POLICY],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+  ['Permissions-Policy', 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'],
+].flat()
 const NOT_FOUND: Rejection = { status: 404, error: 'Not found' }
 const ONLY_READ: Rejection = {
-  ...{ status: 405, error: 'Method not allowed' },
+  status: 405,
+  error: 'Method not allowed',
   headers: ['Allow', 'GET, HEAD'],
 }
 const NO_BUILD = `The dashboard is not built. Run "make build", or "npm run build", and start Punctual again.\n`
@@ -74,7 +78,7 @@ export function createDashboard(
   }
 }
 
-/** By `Sec-Fetch-Site`: unlike the referrer, another site can neither forge it nor leave it out. */
+/** Chooses the page by `Sec-Fetch-Site`: unlike the referrer, another site can neither forge it nor leave it out. */
 function pageFor(request: IncomingMessage, pages: ReturnType<typeof servedPages>): Served {
   const { byHand, otherwise } = sessionIdOf(request) === null ? pages.without : pages.withSession
   return request.headers['sec-fetch-site'] === 'none' ? byHand : otherwise

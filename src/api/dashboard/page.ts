@@ -1,11 +1,11 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { BuiltFile } from './built-dashboard.ts'
 
-/** What the page must know before it asks for anything. */
+/** Facts the page must know before its first request. */
 export interface PageFacts {
-  /** Under which the installation is reached, such as `/punctual`; '' = at the root. */
+  /** Prefix under which the installation is reached, such as `/punctual`; '' = at the root. */
   readonly basePath: string
-  /** Where people log in beside with tokens; null = nowhere. */
+  /** Provider at which people may log in instead of with a token; null = none. */
   readonly loginAt: string | null
   /** A target for trying out jobs, which they may call; null = there is none. */
   readonly echoAt: string | null

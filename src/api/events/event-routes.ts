@@ -13,7 +13,9 @@ export function createEventRoutes({ events, authenticator }: EventRouteParts): R
     '/api/events': {
       GET: needs('read', ({ principal, request, response }) =>
         events.open({
-          ...{ principal, response, isHead: request.method === 'HEAD' },
+          principal,
+          response,
+          isHead: request.method === 'HEAD',
           isStillAllowed: async () => {
             const now = await authenticator.principalNow({ request, response })
             return (

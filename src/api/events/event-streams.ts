@@ -6,22 +6,25 @@ import { answerRetryLater } from '../answers.ts'
 import { HEARTBEAT, OPENING } from './event-text.ts'
 import { TeamWatch, type TeamWatchParts } from './team-watch.ts'
 
-/** Of all teams, in one process. */
+/** Streams of all teams, in one process. */
 export const STREAMS_MAX = 1_000
-/** What a team, and one token or user, which on one machine all people may share, gets of streams that nobody else has. */
+/**
+ * Shares of the streams that one team may take while others have none, and one token or user: all people may share one
+ * on a machine.
+ */
 const SHARES = { team: 0.8, subject: 0.25 }
 const HEARTBEAT_MS = 15_000
-/** After so many heartbeats it is asked whether the subject still may read. */
+/** Heartbeats between two checks that the subject may still read. */
 const BEATS_PER_CHECK = 4
-/** Of a reader that does not keep up. What it missed it learns by coming again. */
+/** A reader with more unsent bytes does not keep up and is cut off. It learns what it missed when it comes again. */
 const WAITING_BYTES_MAX = 64 * 1024
 const HEADERS = [
-  ...['Content-Type', 'text/event-stream; charset=utf-8'],
-  ...['X-Content-Type-Options', 'nosniff'],
+  ['Content-Type', 'text/event-stream; charset=utf-8'],
+  ['X-Content-Type-Options', 'nosniff'],
   // No proxy may gather or change what comes in pieces.
-  ...['Cache-Control', 'no-cache, no-transform'],
-  ...['X-Accel-Buffering', 'no'],
-]
+  ['Cache-Control', 'no-cache, no-transform'],
+  ['X-Accel-Buffering', 'no'],
+].flat()
 
 const ALL_TAKEN = 'No more streams of events can be opened here, try again'
 const SHARE_TAKEN = {

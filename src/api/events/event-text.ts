@@ -10,11 +10,14 @@ export const HEARTBEAT = ':\n\n'
 export const AWAY = eventOf('away', {})
 
 export function figuresEvent(figures: LiveFigures): string {
-  const { pending, inFlight, oldestReadyMs, unreadAlerts } = figures
+  const { pending, inFlight, startable, stopped, oldestStartable: oldest, unreadAlerts } = figures
   return eventOf('figures', {
     pending,
     in_flight: inFlight,
-    oldest_ready_seconds: oldestReadyMs === null ? null : Math.floor(oldestReadyMs / 1_000),
+    startable,
+    stopped,
+    oldest_startable_seconds: oldest === null ? null : Math.floor(oldest.ageMs / 1_000),
+    oldest_queue: oldest?.queue ? { queue_id: oldest.queue.id, name: oldest.queue.name } : null,
     unread_alerts: unreadAlerts,
   })
 }

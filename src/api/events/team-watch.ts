@@ -1,11 +1,11 @@
 import { reasonOf } from '../../domain/errors.ts'
-import type { LiveLook, LiveReader } from '../../ports/live/live.ts'
+import type { LiveReading, LiveReader } from '../../ports/live/live.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import { AWAY, changedEvent, figuresEvent } from './event-text.ts'
 
-/** Between the starts of two rounds: changes of one round are one event. */
+/** Time between the starts of two rounds: changes of one round are one event. */
 export const ROUND_MS = 1_000
-/** With more teams than in one second, rounds are further apart, so that the store is asked no more often. */
+/** Rounds take this long a team, if that is more than a second, so that the store is asked no more often. */
 const MS_PER_TEAM = 20
 
 /** Takes the text of events. */
@@ -13,7 +13,7 @@ type Listener = (text: string) => void
 
 interface Watched {
   readonly listeners: Set<Listener>
-  look: LiveLook | null
+  reading: LiveReading | null
   /** The text that said the last figures; '' = none. */
   figures: string
   isAway: boolean
@@ -24,16 +24,17 @@ export interface TeamWatchParts extends Runtime {
 }
 
 /**
- * Looks at the teams whose pages are open, in rounds, once for all pages of a team and not at all while there is none.
- * Owns what was seen of each, and one timer. `close` waits for the look in progress; nothing is looked at afterwards.
+ * Reads the state of teams whose pages are open, in rounds: once for all pages of a team, and not at all while none is
+ * open. Owns the last reading of each team and one timer. `close` waits for the round in progress, after which nothing
+ * is read.
  */
 export class TeamWatch {
   readonly #parts: TeamWatchParts
   readonly #teams = new Map<string, Watched>()
   #isRunning = false
   #isClosed = false
-  /** The last look that was begun. */
-  #look: Promise<void> = Promise.resolve()
+  /** The round in progress, or the last one. */
+  #round: Promise<void> = Promise.resolve()
   #cancel: () => void = () => undefined
 
   constructor(parts: TeamWatchParts) {
@@ -43,7 +44,10 @@ export class TeamWatch {
   /** Tells the listener at once what is known, then what changes. The returned function ends that. */
   watch(team: string, listener: Listener): () => void {
     const watched = this.#teams.get(team) ?? {
-      ...{ listeners: new Set<Listener>(), look: null, figures: '', isAway: false },
+      listeners: new Set<Listener>(),
+      reading: null,
+      figures: '',
+      isAway: false,
     }
     this.#teams.set(team, watched)
     watched.listeners.add(listener)
@@ -62,18 +66,18 @@ export class TeamWatch {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancel()
-    await this.#look
+    await this.#round
   }
 
   #goRound(): void {
-    this.#look = this.#round()
+    this.#round = this.#readAndTell()
   }
 
   /** Never throws. */
-  async #round(): Promise<void> {
+  async #readAndTell(): Promise<void> {
     const { clock } = this.#parts
     const startedAtMs = clock.monotonicMs()
-    await this.#lookAtAll([...this.#teams])
+    await this.#readAll([...this.#teams])
     if (this.#teams.size === 0 || this.#isClosed) {
       this.#isRunning = false
       return
@@ -83,12 +87,13 @@ export class TeamWatch {
     this.#cancel = clock.after(waitMs, () => this.#goRound())
   }
 
-  async #lookAtAll(teams: ReadonlyArray<readonly [team: string, watched: Watched]>): Promise<void> {
+  async #readAll(teams: ReadonlyArray<readonly [team: string, watched: Watched]>): Promise<void> {
     try {
-      const looks = await this.#parts.reader.look(teams.map(([team, { look }]) => ({ team, before: look })))
+      const asked = teams.map(([team, { reading: before }]) => ({ team, before }))
+      const readings = await this.#parts.reader.read(asked)
       for (const [at, [, watched]] of teams.entries()) {
-        const look = looks[at]
-        if (look !== undefined) tell(watched, look)
+        const reading = readings[at]
+        if (reading !== undefined) tell(watched, reading)
       }
     } catch (fault) {
       this.#parts.logger.debug('Open pages cannot be told what changes', { reason: reasonOf(fault) })
@@ -100,14 +105,14 @@ export class TeamWatch {
   }
 }
 
-/** After a fault the figures are said again, which tells that it is over. */
-function tell(watched: Watched, look: LiveLook): void {
-  const figures = figuresEvent(look.figures)
+/** Sends what has changed. After a fault the figures are sent in any case, which tells that it is over. */
+function tell(watched: Watched, reading: LiveReading): void {
+  const figures = figuresEvent(reading.figures)
   const text = [
     figures === watched.figures && !watched.isAway ? '' : figures,
-    look.changed.size === 0 ? '' : changedEvent(look.changed),
+    reading.changed.size === 0 ? '' : changedEvent(reading.changed),
   ].join('')
-  Object.assign(watched, { look, figures, isAway: false })
+  Object.assign(watched, { reading, figures, isAway: false })
   if (text !== '') say(watched, text)
 }
 

@@ -31,7 +31,7 @@ export function measured(
   }
 }
 
-/** From templates of express to themselves as the contract writes them. */
+/** Templates in the spelling of the contract, by that of express. */
 const templates = new Map<string, string>()
 
 function routeOf(request: IncomingMessage & { readonly route?: { readonly path?: unknown } }): string {

@@ -8,7 +8,7 @@ import type { JobChain } from '../../domain/jobs/job.ts'
 import type { HeaderSecret } from '../../domain/secrets/header-secret.ts'
 import { changedHeaders } from '../../domain/secrets/secret-values.ts'
 
-/** What is to differ in a copy, with all headers in place. */
+/** The fields in which a copy differs, with its headers complete. */
 export type CopyChange =
   | { readonly kind: 'change'; readonly change: RequestChange }
   | { readonly kind: 'invalid'; readonly problem: ValidationProblem }

@@ -7,12 +7,15 @@ import type { Authenticator } from '../authenticator.ts'
 import { refuseLoop } from './call-depth.ts'
 import type { BodyReader } from '../body-reader.ts'
 import type { CostlyExchange } from '../bounds/costly-work.ts'
-import type { Exchange } from '../request-rejector.ts'
+import type { PushShedder } from '../bounds/push-shedder.ts'
+import type { Exchange, RequestRejector } from '../request-rejector.ts'
 
 export interface HotRouteParts {
   readonly authenticator: Authenticator
   readonly bodies: BodyReader
-  /** What takes long of a push goes through it. */
+  readonly rejector: RequestRejector
+  readonly shedder: PushShedder
+  /** The slow parts of a push go through this gate. */
   readonly gate: CostGate
   readonly logger: Logger
 }
@@ -22,16 +25,18 @@ export interface PushExchange extends CostlyExchange {
 }
 
 /**
- * A route of pushes on plain node:http. Requests are refused in this order: 401, 403, 413, 415, 429 or 503 when too many
- * bytes arrive at once. What `handle` throws is answered as a fault.
+ * A route of pushes on plain node:http. Requests are refused in this order: 401, 403, 503 when more pushes come than can be taken, 413, 415,
+ * 429 or 503 when too many bytes arrive at once. What `handle` throws is answered as a fault.
  */
 export function createHotRoute(
-  { authenticator, bodies, gate, logger }: HotRouteParts,
+  { authenticator, bodies, rejector, shedder, gate, logger }: HotRouteParts,
   bodyBytesMax: number,
   handle: (body: Buffer, exchange: PushExchange) => Promise<void> | undefined,
 ): RequestListener {
   const start = (principal: Principal | null, { request, response }: Exchange): void => {
-    if (principal === null || refuseLoop(request, response)) return
+    if (principal === null) return
+    if (!shedder.admit({ request, response }, principal.team, rejector)) return
+    if (refuseLoop(request, response)) return
     const exchange = { team: principal.team, principal, request, response, gate }
     bodies.read(
       exchange,

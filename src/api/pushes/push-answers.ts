@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { ValidationProblem } from '../../contract/fields/field-errors.ts'
-import { IDEMPOTENCY_CONFLICT } from '../../contract/requests/idempotency-key.ts'
+import { IDEMPOTENCY_CONFLICT } from '../../contract/fields/idempotency-key.ts'
 import {
   OVER_SHARE_TEXT,
   overQuotaText,

@@ -1,7 +1,7 @@
 import type { RequestBody } from '../../contract/fields/json-body.ts'
 import type { Router } from 'express'
 import type { AuditedAction } from '../../domain/access/audit-record.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import { withAudit } from '../audit-trail.ts'
 import {
   readAlertDeletion,
@@ -13,7 +13,7 @@ import { toWireAlert, toWireUnread } from '../../contract/responses/alert-wire.t
 import type { Alert } from '../../domain/alerts/alert.ts'
 import type { AlertStore } from '../../ports/alerts.ts'
 import type { DeliveryReader } from '../../ports/notifications.ts'
-import type { Logger } from '../../ports/runtime.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 import { maySeeResource } from '../access/queue-guard.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
@@ -34,6 +34,7 @@ export interface AlertRouteParts {
   readonly deliveries: DeliveryReader
   readonly bodies: BodyReader
   readonly logger: Logger
+  readonly clock: Pick<Clock, 'wallMs'>
 }
 
 export function createAlertRoutes(parts: AlertRouteParts): Router {
@@ -71,11 +72,11 @@ export function createAlertRoutes(parts: AlertRouteParts): Router {
   })
 }
 
-function list(context: TeamRequest, { alerts, deliveries }: AlertRouteParts): Promise<void> {
+function list(context: TeamRequest, { alerts, deliveries, clock }: AlertRouteParts): Promise<void> {
   const { team, principal, search } = context
   return answerPage(
     context,
-    readAlertQuery(search),
+    readAlertQuery(search, clock.wallMs()),
     async (query) => {
       const page = await alerts.list({ team, ...query })
       if (page === 'bad_cursor') return page
@@ -101,7 +102,7 @@ async function markAllRead(context: TeamRequest, parts: AlertRouteParts, body: R
 
 async function removeAll(context: TeamRequest, parts: AlertRouteParts): Promise<void> {
   const { team, search, response } = context
-  const query = readAlertDeletion(search)
+  const query = readAlertDeletion(search, parts.clock.wallMs())
   if (query.kind === 'invalid') return answerProblem(response, query.problem)
   const filter = query.value
   const change = () => parts.alerts.removeAll(team, filter)
@@ -117,7 +118,10 @@ function changedMany(
 ): Promise<number> {
   const wanted = Object.entries(filter).filter(([, value]) => value !== null)
   return withAudit(auditLog, context, {
-    ...{ action, resource: { kind: 'alert', id: null, name: null }, before: null, change },
+    action,
+    resource: { kind: 'alert', id: null, name: null },
+    before: null,
+    change,
     endOf: (count) => (count === 0 ? null : { after: { count, filter: Object.fromEntries(wanted) } }),
   })
 }

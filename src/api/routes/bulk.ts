@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { RequestBody } from '../../contract/fields/json-body.ts'
 import type { Router } from 'express'
 import { readBulk } from '../../contract/requests/bulk/bulk-request.ts'
@@ -6,12 +7,12 @@ import { toWireBulk, toWireBulkWithFailures, toWirePreview } from '../../contrac
 import { maskedFilter } from '../../domain/access/masking.ts'
 import type { Permission } from '../../domain/access/permission.ts'
 import type { Bulk, BulkAction, BulkOrder } from '../../domain/bulk/bulk.ts'
-import { ANY_JOB } from '../../domain/jobs/job-filter.ts'
+import { ANY_JOB, type JobFilter } from '../../domain/jobs/job-filter.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import { BULKS_RUNNING_PER_TEAM_MAX } from '../../domain/limits.ts'
 import type { BulkStore } from '../../ports/bulk/bulk.ts'
 import type { QueueStore } from '../../ports/queues.ts'
-import type { Logger } from '../../ports/runtime.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 import { answerError, answerJson, answerNotFound, answerRetryLater, forbiddenText } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
 import { answerTooCostly, untilGone } from '../bounds/costly-work.ts'
@@ -32,9 +33,10 @@ export interface BulkRouteParts {
   readonly jobIds: JobIds
   readonly bodies: BodyReader
   readonly logger: Logger
+  readonly clock: Pick<Clock, 'wallMs'>
 }
 
-/** Beside `operate`, for what cannot be had back. */
+/** Actions that cannot be undone: they need `purge` in addition to `operate`. */
 const REMOVING: ReadonlySet<BulkAction> = new Set(['delete', 'purge'])
 
 export function createBulkRoutes(parts: BulkRouteParts): Router {
@@ -46,6 +48,7 @@ export function createBulkRoutes(parts: BulkRouteParts): Router {
     },
     '/api/bulk/:bulk_id': { GET: needs('read', (context) => read(context, bulks)) },
     '/api/bulk/:bulk_id/abort': { POST: needs('operate', (context) => abort(context, bulks)) },
+    '/api/bulk/:bulk_id/resume': { POST: needs('operate', (context) => resume(context, bulks)) },
     '/api/queues/:queue_id/purge': {
       POST: needs('purge', (context) => purge(context, parts)),
     },
@@ -54,10 +57,12 @@ export function createBulkRoutes(parts: BulkRouteParts): Router {
 
 async function create(context: TeamRequest, parts: BulkRouteParts, body: RequestBody): Promise<void> {
   const { team, principal, response } = context
-  const wanted = acceptedBody(context, readBulk(body, parts.jobIds))
+  const wanted = acceptedBody(context, readBulk(body, parts.jobIds, parts.clock.wallMs()))
   if (wanted === null) return
   const { isDryRun, ...order } = wanted
-  const missing = permissionsFor(order).find((permission) => !principal.permissions.has(permission))
+  const missing = permissionsOf(order.action, filterOf(order)).find(
+    (permission) => !principal.permissions.has(permission),
+  )
   if (missing !== undefined) return answerError(response, 403, forbiddenText(missing))
   if (isDryRun) {
     const preview = await untilGone(response, (signal) => parts.bulks.preview(team, order, signal))
@@ -68,9 +73,13 @@ async function create(context: TeamRequest, parts: BulkRouteParts, body: Request
 }
 
 /** A search for text would tell of payloads. */
-function permissionsFor({ action, target }: BulkOrder): Permission[] {
-  const isForText = target.kind === 'filter' && target.filter.text !== null
+function permissionsOf(action: BulkAction, filter: JobFilter | null): Permission[] {
+  const isForText = filter !== null && filter.text !== null
   return [REMOVING.has(action) ? 'purge' : 'operate', ...(isForText ? (['payloads'] as const) : [])]
+}
+
+function filterOf({ target }: BulkOrder): JobFilter | null {
+  return target.kind === 'filter' ? target.filter : null
 }
 
 async function purge(context: TeamRequest, parts: BulkRouteParts): Promise<void> {
@@ -78,17 +87,21 @@ async function purge(context: TeamRequest, parts: BulkRouteParts): Promise<void>
   if (queue === null) return answerNotFound(context.response)
   const filter = { ...ANY_JOB, queue: queue.name, status: 'dead_lettered' } as const
   await start(context, parts.bulks, {
-    ...{ action: 'purge', target: { kind: 'filter', filter }, ratePerSecond: null },
+    action: 'purge',
+    target: { kind: 'filter', filter },
+    ratePerSecond: null,
   })
 }
 
 async function start(context: TeamRequest, bulks: BulkStore, order: BulkOrder): Promise<void> {
   const { team, actor, request, response } = context
   const bulk = await bulks.create(team, { ...order, callDepth: callDepthOf(request) }, actor)
-  if (bulk === 'too_many') {
-    return answerRetryLater(response, 429, `At most ${BULKS_RUNNING_PER_TEAM_MAX} bulks run at once`)
-  }
+  if (bulk === 'too_many') return answerTooMany(response)
   answerJson(response, 202, JSON.stringify(toWireBulk(bulk)))
+}
+
+function answerTooMany(response: ServerResponse): void {
+  answerRetryLater(response, 429, `At most ${BULKS_RUNNING_PER_TEAM_MAX} bulks run at once`)
 }
 
 function list(context: TeamRequest, bulks: BulkStore): Promise<void> {
@@ -118,6 +131,21 @@ async function abort(context: TeamRequest, bulks: BulkStore): Promise<void> {
   const bulk = await withId(context, 'bulk_id', (id) => bulks.abort(team, id, actor))
   if (bulk === null) answerNotFound(response)
   else if (bulk === 'ended') answerError(response, 409, 'The bulk has ended')
+  else answerJson(response, 200, JSON.stringify(toWireBulk(shownTo(context, bulk))))
+}
+
+/** What a bulk does needs the same permissions when it goes on as when it began. */
+async function resume(context: TeamRequest, bulks: BulkStore): Promise<void> {
+  const { team, actor, principal, response } = context
+  const known = await withId(context, 'bulk_id', (id) => bulks.get(team, id))
+  if (known === null) return answerNotFound(response)
+  const missing = permissionsOf(known.action, known.filter).find((one) => !principal.permissions.has(one))
+  if (missing !== undefined) return answerError(response, 403, forbiddenText(missing))
+  const bulk = await bulks.resume(team, known.id, actor)
+  if (bulk === null) answerNotFound(response)
+  else if (bulk === 'too_many') answerTooMany(response)
+  else if (bulk === 'done') answerError(response, 409, 'The bulk is done: nothing of it is left')
+  else if (bulk === 'not_ended') answerError(response, 409, 'The bulk is under way')
   else answerJson(response, 200, JSON.stringify(toWireBulk(shownTo(context, bulk))))
 }
 

@@ -3,7 +3,7 @@ import type { Router } from 'express'
 import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { SigningSecretRefs } from '../../ports/access/own-secrets.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import { editAmongOthers, entityTagHeader, entityTagOf } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../contract/requests/cron-request.ts'
 import { singleProblem } from '../../contract/fields/field-errors.ts'
 import { keepsNothing } from '../../contract/fields/validation-texts.ts'
-import { IDEMPOTENCY_CONFLICT } from '../../contract/requests/idempotency-key.ts'
+import { IDEMPOTENCY_CONFLICT } from '../../contract/fields/idempotency-key.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
 import {
   toCreatedCron,
@@ -115,7 +115,8 @@ async function create(context: TeamRequest, parts: CronRouteParts, body: Request
   if (!mayRunThrough(context, wanted.settings.queue)) return answerOtherQueues(response)
   foresee(wanted.settings, parts)
   const cron = await withAudit(parts.auditLog, context, {
-    ...{ action: 'create', before: null },
+    action: 'create',
+    before: null,
     resource: { kind: 'cron', id: null, name: wanted.settings.displayName },
     change: () => parts.cronEditor.create(team, wanted.settings, wanted.key),
     endOf: (made) => (made === 'key_used' ? null : { after: toWireCron(made), resource: resourceOf(made) }),
@@ -203,7 +204,9 @@ function changed(
     // What the editor found may be newer.
     let before = known
     return withAudit(auditLog, context, {
-      ...{ action, resource: resourceOf(known), before: toWireCron(known) },
+      action,
+      resource: resourceOf(known),
+      before: toWireCron(known),
       change: () =>
         editAmongOthers(
           {
@@ -222,8 +225,8 @@ function changed(
 }
 
 /**
- * Computes what the answer will say: what throws does so before the cron is stored. A schedule that a version before has
- * taken, and this one does not, is refused with its field.
+ * Computes what the answer will say: what throws does so before the cron is stored. A schedule that nothing has checked,
+ * as kubectl may have written it, is refused with its field.
  */
 function foresee(settings: CronSettings, { clock }: CronRouteParts): void {
   const schedule = cronScheduleOf(settings)
@@ -242,7 +245,9 @@ async function remove(context: TeamRequest, { crons, cronEditor, auditLog }: Cro
     const before = await crons.get(team, id)
     if (before === null) return 'not_found'
     return withAudit(auditLog, context, {
-      ...{ action: 'delete', resource: resourceOf(before), before: toWireCron(before) },
+      action: 'delete',
+      resource: resourceOf(before),
+      before: toWireCron(before),
       change: () => cronEditor.remove(team, id),
       endOf: (removal) => (removal === 'removed' ? { after: null } : null),
     })
@@ -261,7 +266,9 @@ async function runNow(context: TeamRequest, { crons, auditLog }: CronRouteParts)
     const cron = await crons.get(team, cronId)
     if (cron === null) return null
     const run = await withAudit(auditLog, context, {
-      ...{ action: 'run', resource: resourceOf(cron), before: null },
+      action: 'run',
+      resource: resourceOf(cron),
+      before: null,
       change: () => crons.runNow(team, cronId, callDepthOf(request)),
       endOf: (made) => (made.status === 'started' ? { after: { job_id: made.jobId } } : null),
     })

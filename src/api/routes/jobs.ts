@@ -1,15 +1,26 @@
 import type { RequestListener } from 'node:http'
 import type { Router } from 'express'
-import { readDeadLetterQuery, readJobQuery } from '../../contract/requests/job-query.ts'
+import { readJobQuery, TOO_MANY_TO_ORDER } from '../../contract/requests/job-list-query.ts'
+import { readDeadLetterQuery } from '../../contract/requests/job-query.ts'
 import { BAD_CURSOR } from '../../contract/requests/list-query.ts'
 import { deadLetterGroupsOf } from '../../contract/responses/lists/dead-letter-wire.ts'
 import { jobListOf, writeJob } from '../../contract/responses/job-wire.ts'
 import { shownChain } from '../../domain/access/masking.ts'
+import type { JobOrder } from '../../domain/jobs/job-filter.ts'
+import { usualOrder } from '../../domain/jobs/job-match.ts'
 import type { WaitExplainer } from '../../ports/jobs.ts'
 import { answerError, answerJson, answerNotFound, answerProblem, forbiddenText } from '../answers.ts'
 import { answerTooCostly, untilGone } from '../bounds/costly-work.ts'
 import { answerList, createTeamRouter, needsInQueues, type TeamRequest } from '../team-routes.ts'
-import { duplicateJob, fireJob, removeJob, replayJob, retryJob, type MendingParts } from './mending.ts'
+import {
+  cancelJob,
+  duplicateJob,
+  fireJob,
+  removeJob,
+  replayJob,
+  retryJob,
+  type MendingParts,
+} from './mending.ts'
 
 export interface JobRouteParts extends MendingParts {
   readonly waits: WaitExplainer
@@ -38,6 +49,7 @@ export function createJobRoutes(parts: JobRouteParts, hot: HotRoutes): Router {
       DELETE: needsInQueues('operate', (context) => removeJob(context, parts)),
     },
     '/api/jobs/:job_id/retry': { POST: needsInQueues('operate', (context) => retryJob(context, parts)) },
+    '/api/jobs/:job_id/cancel': { POST: needsInQueues('operate', (context) => cancelJob(context, parts)) },
     '/api/jobs/:job_id/fire': { POST: needsInQueues('operate', (context) => fireJob(context, parts)) },
     '/api/jobs/:job_id/replay': { POST: needsInQueues('operate', (context) => replayJob(context, parts)) },
     '/api/jobs/:job_id/duplicate': {
@@ -46,34 +58,41 @@ export function createJobRoutes(parts: JobRouteParts, hot: HotRoutes): Router {
   })
 }
 
-async function list(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Promise<void> {
+async function list(context: TeamRequest, { jobs, jobIds, clock }: JobRouteParts): Promise<void> {
   const { team, principal, search, response } = context
-  const query = readJobQuery(search)
+  const query = readJobQuery(search, clock.wallMs())
   if (query.kind === 'invalid') return answerProblem(response, query.problem)
   // What matches would tell what a payload holds.
   if (query.value.filter.text !== null && !principal.permissions.has('payloads')) {
     return answerError(response, 403, forbiddenText('payloads'))
   }
-  const page = await untilGone(response, (signal) =>
-    jobs.list({ team, queues: principal.queues, ...query.value, signal }),
-  )
+  const { filter, order, limit, cursor } = query.value
+  const asked = { team, queues: principal.queues, filter, limit, cursor }
+  const usual = order ?? (cursor === null ? usualOrder(filter) : null)
+  const listIn = (by: JobOrder | null) =>
+    untilGone(response, (signal) => jobs.list({ ...asked, ...(by !== null && { order: by }), signal }))
+  const first = await listIn(usual)
+  // Without a wish for an order, a team of so many queues has its list by their names.
+  const page =
+    first === 'too_many_queues' && order === null && cursor === null ? await listIn('queue') : first
   if (page === 'bad_cursor') return answerProblem(response, BAD_CURSOR)
+  if (page === 'too_many_queues') return answerProblem(response, TOO_MANY_TO_ORDER)
   if (page === 'too_many_searches') return answerTooCostly(response)
   const seesPayloads = principal.permissions.has('payloads')
   const written = jobListOf(page, jobIds, (chain) => shownChain(chain, seesPayloads))
-  await answerList(context, written)
+  await answerList(context, written, query.spansFromMs)
 }
 
-async function listDeadLetterGroups(context: TeamRequest, { jobs }: JobRouteParts): Promise<void> {
+async function listDeadLetterGroups(context: TeamRequest, { jobs, clock }: JobRouteParts): Promise<void> {
   const { team, principal, search, response } = context
-  const query = readDeadLetterQuery(search)
+  const query = readDeadLetterQuery(search, clock.wallMs())
   if (query.kind === 'invalid') return answerProblem(response, query.problem)
   const page = await untilGone(response, (signal) =>
     jobs.deadLetterGroups({ team, queues: principal.queues, ...query.value, signal }),
   )
   if (page === 'bad_cursor') return answerProblem(response, BAD_CURSOR)
   if (page === 'too_many_searches') return answerTooCostly(response)
-  await answerList(context, deadLetterGroupsOf(page))
+  await answerList(context, deadLetterGroupsOf(page), query.spansFromMs)
 }
 
 async function read(context: TeamRequest, { jobs, waits, jobIds }: JobRouteParts): Promise<void> {

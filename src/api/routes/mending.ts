@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { BodyResult } from '../../contract/fields/json-body.ts'
 import { singleProblem } from '../../contract/fields/field-errors.ts'
 import { required } from '../../contract/fields/validation-texts.ts'
-import { fingerprintOf, keyOfHeader } from '../../contract/requests/idempotency-key.ts'
+import { fingerprintOf, keyOfHeader } from '../../contract/fields/idempotency-key.ts'
 import { type JobChange, readJobChange } from '../../contract/requests/push-request.ts'
 import { writeJob } from '../../contract/responses/job-wire.ts'
 import { shownChain } from '../../domain/access/masking.ts'
@@ -97,7 +97,10 @@ async function duplicate(context: TeamRequest, parts: MendingParts, change: JobC
   const copy = copyRequest(chain, given, callDepthOf(request))
   if (copy.status === 'not_kept') return answerError(response, 409, notKeptText(copy.fields))
   const job: NewJob = {
-    ...{ team, queue, request: { ...copy.request, cron: null }, start: change.start ?? { delaySeconds: 0 } },
+    team,
+    queue,
+    request: { ...copy.request, cron: null },
+    start: change.start ?? { delaySeconds: 0 },
     idempotency: null,
     duplicate: { of: jobId, actor, changed: Object.keys(given) },
   }
@@ -131,6 +134,41 @@ export async function fireJob(context: TeamRequest, parts: MendingParts): Promis
       return answerError(response, 409, DAMAGED_TEXT)
     case 'not_ended':
       return answerError(response, 409, `The job has failed; its retry is job ${end.jobId}`)
+    case 'not_found':
+      return answerNotFound(response)
+  }
+}
+
+/** `POST /api/jobs/{job_id}/cancel` */
+export async function cancelJob(context: TeamRequest, parts: MendingParts): Promise<void> {
+  const { team, actor, principal, response } = context
+  const jobId = idIn(context, parts)
+  if (jobId === null) return answerNotFound(response)
+  const end = await parts.jobs.cancel(team, jobId, actor)
+  switch (end.status) {
+    case 'cancelled': {
+      const chain = shownChain(end.chain, principal.permissions.has('payloads'))
+      const body = writeJob(chain, jobId, parts.jobIds)
+      return body === null ? answerNotFound(response) : answerJson(response, 200, body)
+    }
+    case 'sent':
+      return answerError(
+        response,
+        409,
+        'The job may have been sent before, and waits to be sent again: DELETE removes it',
+      )
+    case 'in_flight':
+      return answerError(response, 409, 'The job is in flight')
+    case 'ended':
+      return answerError(response, 409, 'The job has ended')
+    case 'damaged':
+      return answerError(response, 409, DAMAGED_TEXT)
+    case 'not_ended':
+      return answerError(
+        response,
+        409,
+        `The job has been sent and has failed; its retry is job ${end.jobId}, and DELETE removes that with the whole chain`,
+      )
     case 'not_found':
       return answerNotFound(response)
   }
@@ -175,7 +213,7 @@ function changeOf(
   return null
 }
 
-/** Who may only operate runs what others have pushed, and sends nothing of their own; false once that is answered. */
+/** `operate` alone may rerun jobs but not change what is sent. Answers 403 and returns false without `push`. */
 function mayPush({ principal, response }: TeamRequest): boolean {
   const may = principal.permissions.has('push')
   if (!may) answerError(response, 403, forbiddenText('push'))

@@ -14,7 +14,7 @@ import { createHotRoute, type PushExchange } from '../pushes/hot-route.ts'
 import { pushRefusal, type QuotasNow, scheduledFields } from '../pushes/push-answers.ts'
 import type { PushRouteParts } from './push.ts'
 
-/** Of jobs that are pushed in one go, or one job with more: payload and headers. */
+/** Characters of payloads and headers that are pushed in one go; a single job may have more. */
 const PIECE_CHARACTERS = 512 * 1024
 
 /** `POST /api/jobs/batch`. Each push is checked, counted and answered as if it came alone. */

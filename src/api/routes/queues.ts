@@ -2,16 +2,24 @@ import type { RequestBody } from '../../contract/fields/json-body.ts'
 import type { Router } from 'express'
 import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { QueueStopKind } from '../../domain/queue-stop.ts'
+import { EditRefusedError } from '../../domain/errors.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { SigningSecretRefs } from '../../ports/access/own-secrets.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import { editAmongOthers, entityTagHeader } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
-import { type Page, readQueueListQuery } from '../../contract/requests/list-query.ts'
+import { readQueueListQuery } from '../../contract/requests/list-query.ts'
 import { readQueueEdit, readQueueStop } from '../../contract/requests/queue-edit.ts'
-import { toEditedQueue, toQueueState, toWireQueue } from '../../contract/responses/queue-wire.ts'
+import {
+  toEditedQueue,
+  toQueueState,
+  toWireQueue,
+  toWireQueueRow,
+  toWireSummary,
+} from '../../contract/responses/queue-wire.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import type { ManagedBy } from '../../domain/managed-by.ts'
+import type { QueueLists, QueueRow } from '../../ports/live/queue-lists.ts'
 import type { Queue, QueueEditor, QueueStats, QueueStore } from '../../ports/queues.ts'
 import type { ManagedResources } from '../../ports/settings.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
@@ -34,6 +42,7 @@ import {
 export interface QueueRouteParts {
   readonly cursorBox: CursorBox
   readonly queues: QueueStore
+  readonly queueLists: QueueLists
   readonly queueStats: Pick<QueueStats, 'count'>
   readonly editor: QueueEditor
   readonly managed: ManagedResources
@@ -78,31 +87,32 @@ export function createQueueRoutes(routeParts: QueueRouteParts): Router {
 
 function list(context: TeamRequest, parts: QueueRouteParts): Promise<void> {
   const { team, principal } = context
-  const { queues, cursorBox: box } = parts
+  const { queueLists, cursorBox: box } = parts
+  const may = (name: string): boolean => mayUseQueue(principal, name)
   return answerPage(
     context,
     readQueueListQuery(context.search),
-    ({ name, ...page }) =>
+    ({ name, cursor, ...page }) =>
       name === null
-        ? sealedPage({ principal, box }, page, (query) => queues.list({ team, ...query }))
-        : named(queues, { team, name, ...page }),
+        ? sealedPage({ principal, box }, { ...page, cursor }, (query) =>
+            queueLists.list({ team, may, ...query }),
+          )
+        : named(queueLists, { team, name, cursor }),
     (page) => ({
       field: 'queues',
-      rows: page.queues.filter(({ name }) => mayUseQueue(principal, name)),
-      toWire: (queue: Queue) => toWireQueue(queue, managedByOf(parts, queue)),
-      rest: { next_cursor: page.nextCursor },
+      rows: page.rows.filter(({ name }) => may(name)),
+      toWire: (row: QueueRow) => toWireQueueRow(row, managedByOf(parts, row)),
+      rest: { next_cursor: page.nextCursor, summary: toWireSummary(page.summary) },
     }),
   )
 }
 
 /** The page of the one queue with a name; no cursor leads on from it. */
 async function named(
-  queues: QueueStore,
-  { team, name, cursor }: Page & { readonly team: string; readonly name: string },
-): ReturnType<QueueStore['list']> {
-  if (cursor !== null) return 'bad_cursor'
-  const queue = await queues.getByName(team, name)
-  return { queues: queue === null ? [] : [queue], nextCursor: null }
+  queueLists: QueueLists,
+  { team, name, cursor }: { readonly team: string; readonly name: string; readonly cursor: string | null },
+): ReturnType<QueueLists['list']> {
+  return cursor === null ? queueLists.named(team, name) : 'bad_cursor'
 }
 
 async function edit(context: TeamRequest, parts: StoppableParts, body: RequestBody): Promise<void> {
@@ -126,31 +136,62 @@ function stop(context: TeamRequest, parts: StoppableParts, kind: QueueStopKind):
   })
 }
 
+/**
+ * Ends pause, drain and throttle. No setting says of a throttle, so a queue that nothing else stops is not edited: its
+ * resource may be kept by somebody whose manifests this API may not change.
+ */
 async function resume(context: TeamRequest, parts: StoppableParts): Promise<void> {
+  const { queues, editor } = parts
+  const { team } = context
   const wanted = { action: 'resume', change: { isActive: true, isDraining: false } } as const
-  answerQueue(context, parts, await changed(context, parts, wanted))
+  const edit = async (known: Queue, check?: SettingsCheck): Promise<Queue | null> => {
+    const { throttle, settings, queueId } = known
+    let edited: Queue | null
+    if (throttle !== null && settings.isActive && !settings.isDraining) {
+      check?.(settings)
+      edited = known
+    } else {
+      edited = await editor.edit(team, queueId, wanted.change, check).catch(async (fault: unknown) => {
+        if (throttle !== null && fault instanceof EditRefusedError) await queues.unthrottle(team, queueId)
+        throw fault
+      })
+    }
+    if (edited === null || !(await queues.unthrottle(team, queueId))) return null
+    const now = await queues.get(team, queueId)
+    // An edit that is not applied yet is shown as it was written.
+    return now && { ...now, settings: edited.settings }
+  }
+  answerQueue(context, parts, await changed(context, parts, { ...wanted, edit }))
 }
+
+type SettingsCheck = Parameters<QueueEditor['edit']>[3]
 
 interface WantedEdit {
   readonly action: AuditedAction
   readonly change: Partial<QueueSettings>
   /** Why, for the audit log. */
   readonly reason?: string | null
+  /** Makes the change, if there is more to it than an edit of the settings. */
+  readonly edit?: (known: Queue, check?: SettingsCheck) => Promise<Queue | null>
 }
 
 async function changed(
   context: TeamRequest,
   { queues, editor, auditLog, stops }: StoppableParts,
-  { action, change, reason = null }: WantedEdit,
+  { action, change, reason = null, ...wanted }: WantedEdit,
 ): Promise<Queue | null> {
   const { team } = context
+  const edit =
+    wanted.edit ?? (({ queueId }: Queue, check?: SettingsCheck) => editor.edit(team, queueId, change, check))
   const edited = await withId(context, 'queue_id', async (id) => {
     const known = await queues.get(team, id)
     if (known === null) return null
     // What the editor found may be newer.
     let before = known
     return withAudit(auditLog, context, {
-      ...{ action, resource: resourceOf(known), before: toWireQueue(known) },
+      action,
+      resource: resourceOf(known),
+      before: toWireQueue(known),
       change: () =>
         editAmongOthers(
           {
@@ -162,19 +203,31 @@ async function changed(
               toEditedQueue({ ...known, settings: { ...settings, ...change } })
             },
           },
-          (check) => editor.edit(team, id, change, check),
+          (check) => edit(known, check),
         ),
       endOf: (queue) =>
         queue === null
           ? null
           : {
-              before: toWireQueue(before),
-              after: { ...toWireQueue(queue), ...(reason !== null && { reason }) },
+              before: { ...toWireQueue(before), ...endedThrottle(action, known) },
+              after: {
+                ...toWireQueue(queue),
+                ...(reason !== null && { reason }),
+                ...(endedThrottle(action, known) && { throttle_reason: queue.throttle?.reason ?? null }),
+              },
             },
     })
   })
   if (edited !== null) stops.forget(edited)
   return edited
+}
+
+/** What a resume ends, for the audit log; after any other change a throttle has come or gone by itself. */
+function endedThrottle(
+  action: AuditedAction,
+  { throttle }: Queue,
+): { readonly throttle_reason: string } | null {
+  return action === 'resume' && throttle !== null ? { throttle_reason: throttle.reason } : null
 }
 
 async function remove(context: TeamRequest, { queues, editor, auditLog }: QueueRouteParts): Promise<void> {
@@ -183,7 +236,9 @@ async function remove(context: TeamRequest, { queues, editor, auditLog }: QueueR
     const before = await queues.get(team, id)
     if (before === null) return 'not_found'
     return withAudit(auditLog, context, {
-      ...{ action: 'delete', resource: resourceOf(before), before: toWireQueue(before) },
+      action: 'delete',
+      resource: resourceOf(before),
+      before: toWireQueue(before),
       change: () => editor.remove(team, id),
       endOf: (removal) => (removal === 'removed' ? { after: null } : null),
     })
@@ -230,7 +285,7 @@ async function readState(context: TeamRequest, parts: StoppableParts): Promise<v
     parts.stops.find(queue),
   ])
   const stops = { pause: isActive ? undefined : pause, drain: isDraining ? drain : undefined }
-  answerJson(response, 200, JSON.stringify(toQueueState(stops, entry?.oldestReadyMs ?? null)))
+  answerJson(response, 200, JSON.stringify(toQueueState(stops, entry ?? null)))
 }
 
 function managedByOf({ managed }: QueueRouteParts, { team, name }: Queue): ManagedBy | null {

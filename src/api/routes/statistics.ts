@@ -4,7 +4,7 @@ import { writeStatistics } from '../../contract/responses/lists/statistics-wire.
 import type { Tally } from '../../domain/statistics/tally.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { StatisticsReader } from '../../ports/queues.ts'
-import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
+import { answerFresh, answerNotFound, answerProblem } from '../answers.ts'
 import { workInTurns } from '../bounds/costly-work.ts'
 import { createTeamRouter, needs, needsInQueues, type TeamRequest, withId } from '../team-routes.ts'
 
@@ -21,10 +21,11 @@ export function createStatisticsRoutes({ statistics, clock }: StatisticsRoutePar
     const { search, response } = context
     const query = readStatisticsQuery(search, clock.wallMs())
     if (query.kind === 'invalid') return answerProblem(response, query.problem)
-    const minutes = await read(query.value.sinceMs)
+    const { range, before } = query.value
+    const minutes = await read(before?.kept.sinceMs ?? range.sinceMs)
     if (minutes === null) return answerNotFound(response)
     const text = await workInTurns(context, writeStatistics(query.value, minutes))
-    if (text !== null) answerJson(response, 200, text)
+    if (text !== null) answerFresh(context, text)
   }
   return createTeamRouter({
     '/api/stats': {

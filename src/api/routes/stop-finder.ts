@@ -1,7 +1,7 @@
 import type { AuditRecord } from '../../domain/access/audit-record.ts'
 import { type QueueStop, type QueueStopKind, stopIn } from '../../domain/queue-stop.ts'
 import { LruCache } from '../../domain/lru-cache.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import type { Queue } from '../../ports/queues.ts'
 import type { Clock } from '../../ports/runtime.ts'
 
@@ -44,7 +44,7 @@ export class StopFinder {
     return asked
   }
 
-  /** After a change of the queue: what is remembered may be wrong. */
+  /** Drops what is remembered, as a change of the queue may have made it wrong. */
   forget({ queueId }: Queue): void {
     this.#known.delete(queueId)
   }
@@ -58,7 +58,9 @@ export class StopFinder {
       )
     const nothing = { actor: null, action: null, afterMs: null, beforeMs: null }
     const page = await this.#auditLog.list({
-      ...{ team, limit: ENTRIES_MAX, cursor: null },
+      team,
+      limit: ENTRIES_MAX,
+      cursor: null,
       filter: { ...nothing, resourceKind: 'queue', resource: name },
       isEnough: (records) => wanted.every((kind) => stopOf(records, kind) !== null),
     })

@@ -1,12 +1,12 @@
 import type { Router } from 'express'
-import type { Team as WireTeam } from '../../contract/generated/wire.ts'
+import type { Team as WireTeam } from '../../../clients/typescript/src/generated/wire.ts'
 import { toWireChannel } from '../../contract/responses/notification-wire.ts'
 import { toWireTeam } from '../../contract/responses/team-wire.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
 import type { ChannelHealthReader } from '../../ports/notifications.ts'
 import type { TeamUsageReader } from '../../ports/quotas.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
-import { answerJson } from '../answers.ts'
+import { answerFresh } from '../answers.ts'
 import { createTeamRouter, needs } from '../team-routes.ts'
 
 export interface TeamRouteParts {
@@ -19,12 +19,13 @@ export interface TeamRouteParts {
 export function createTeamRoutes({ usage, quotasOf, ...parts }: TeamRouteParts): Router {
   return createTeamRouter({
     '/api/team': {
-      GET: needs('read', async ({ team, response }) => {
+      GET: needs('read', async (context) => {
+        const { team } = context
         const [used, notifications] = await Promise.all([usage.read(team), channelsOf(team, parts)])
         const { headerSecrets } = parts.teamSettings.of(team)
         const facts = { quotas: quotasOf(team), usage: used, notifications, headerSecrets }
         const body = toWireTeam(team, facts)
-        answerJson(response, 200, JSON.stringify(body))
+        answerFresh(context, JSON.stringify(body))
       }),
     },
   })

@@ -11,9 +11,9 @@ const BEGUN_CHARACTERS_MAX = 2_048
 /** Logins of the last ten minutes that a process remembers as ended. */
 const ENDED_MAX = 10_000
 
-/** What a browser keeps while it is at the provider. */
+/** A login as the browser keeps it while it is at the provider. */
 export interface BegunLogin extends PendingLogin {
-  /** That it was begun for; null = none was named. */
+  /** Team the login was started for; null if none was given. */
   readonly team: string | null
 }
 

@@ -18,13 +18,13 @@ const PATH = '/api/login/oidc'
 const TEAM_CHARACTERS_MAX = 63
 /** Logins about which the provider is being asked, at one API process. */
 const LOGINS_ASKED_MAX = 32
-/** What one address gets of these places while no other wants them. */
+/** Share of these logins that one address may take while no other wants them. */
 const ADDRESS_SHARE = 0.75
 const LATE = 'it did not begin in this browser, took too long, or has ended'
 
 /** Logins at an identity provider, and who says what these users may do. */
 export interface OidcLogin {
-  /** What people know the provider by: the host of its URL. */
+  /** Name by which people know the provider: the host of its URL. */
   readonly name: string
   readonly provider: LoginProvider
   readonly authorizer: UserAuthorizer
@@ -36,11 +36,11 @@ export interface OidcRouteParts extends Pick<
 > {
   /** Seals logins that have begun, in the same way at every API of an installation. */
   readonly loginBox: Pick<CursorBox, 'seal' | 'open'>
-  /** None when absent. */
+  /** Absent = there is no provider. */
   readonly oidc?: OidcLogin
-  /** Under which browsers reach the dashboard; none when absent. */
+  /** Prefix under which browsers reach the dashboard; absent = none. */
   readonly basePath?: string
-  /** Where it is built, a browser learns there why its login was refused. */
+  /** If it is built, it tells the browser why a login was refused. */
   readonly dashboard?: { readonly built: object | null }
 }
 
@@ -49,7 +49,10 @@ type Trouble = 'late' | 'refused' | 'team' | 'role' | 'away'
 
 type Parts = OidcRouteParts & { readonly oidc: OidcLogin; readonly begun: BegunLogins }
 
-/** For browsers, and before authentication. Without a provider both are a 404. */
+/**
+ * Routes for browsers that are not logged in yet, so they come before authentication. Without a provider both are a
+ * 404.
+ */
 export function createOidcRoutes(parts: OidcRouteParts): Router {
   const router = Router({ strict: true, caseSensitive: true })
   const { oidc } = parts
@@ -114,7 +117,7 @@ async function finishFrom(visitor: Visitor, parts: Parts, begun: BegunLogin): Pr
   const id = await openSession(parts, end.user, { ...visit, team: admission.principal.team })
   await endFormer({ request }, parts)
   const cookies = [sessionCookie(request, id, SESSION_MAX_MS), parts.begun.cookie(request, null)]
-  redirect(response, homeOf(parts), cookies)
+  redirect(response, dashboardUrl(parts), cookies)
   return null
 }
 
@@ -148,10 +151,13 @@ async function openSession(
     auditLog,
     { team, actor },
     {
-      ...{ action: 'login', resource: { kind: 'session', id: null, name: null }, before: null },
+      action: 'login',
+      resource: { kind: 'session', id: null, name: null },
+      before: null,
       change: () =>
         sessions.open({
-          ...{ subject: { kind: 'user', team: null, name }, credential: { kind: 'user', user } },
+          subject: { kind: 'user', team: null, name },
+          credential: { kind: 'user', user },
           openedFor: team,
         }),
       endOf: () => ({ after: null }),
@@ -185,12 +191,12 @@ function isPageWanted({ headers }: IncomingMessage, { dashboard }: OidcRoutePart
   return (dashboard?.built ?? null) !== null && (headers.accept ?? '').includes('text/html')
 }
 
-function homeOf({ basePath = '' }: OidcRouteParts): string {
+function dashboardUrl({ basePath = '' }: OidcRouteParts): string {
   return `${basePath}/`
 }
 
 function toPage(response: Response, parts: OidcRouteParts, trouble: Trouble): void {
-  redirect(response, `${homeOf(parts)}?login=${trouble}`, [])
+  redirect(response, `${dashboardUrl(parts)}?login=${trouble}`, [])
 }
 
 function refuse({ request, response }: Visitor, parts: Parts, { status, reason, trouble }: Refusal): string {

@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http'
 /** The prefix makes browsers keep it only with `Secure`, for this very host: no neighbour in the domain can set one. */
 const SECURE_NAME = '__Host-punctual'
 /**
- * Over plain HTTP some browsers keep no `Secure` cookie, not even of this machine, and so none with the prefix. Cookies
- * know no ports: with the port in its name, a login at one server of this machine does not end that at another.
+ * Name over plain HTTP on loopback, where some browsers keep no `Secure` cookie, not even of this machine, and so none
+ * with the prefix. Cookies know no ports: with the port in its name, a login at one server of this machine does not end
+ * that at another.
  */
 const LOOPBACK_NAME = 'punctual'
 const HTTP_PORT = '80'

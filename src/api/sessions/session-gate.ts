@@ -31,7 +31,7 @@ export class SessionGate {
     return isForged(request) ? Promise.resolve(FORGED) : this.#open(request, id)
   }
 
-  /** For one whose token has ended. */
+  /** Ends a session whose token has ended. */
   async end(request: IncomingMessage, { id }: OpenSession): Promise<Rejection> {
     await this.#sessions.end(id)
     return ended(request)

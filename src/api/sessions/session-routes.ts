@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import { type RequestHandler, Router } from 'express'
 import { readSessionEnd } from '../../contract/requests/session-query.ts'
-import { toWireLoginCode, toWireSession } from '../../contract/responses/session-wire.ts'
+import { toWireLoginCode, toWireLoginOffer, toWireSession } from '../../contract/responses/session-wire.ts'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
 import type { Actor, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { Principal } from '../../domain/access/principal.ts'
 import { type Session, SESSION_MAX_MS, type SessionSubject } from '../../domain/access/session.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { LoginCodes } from '../../ports/access/login-codes.ts'
 import type { SessionStore } from '../../ports/access/session-store.ts'
 import { answerError, answerJson, answerProblem, answerRetryLater, type FlatHeaders } from '../answers.ts'
 import { withAudit } from '../audit-trail.ts'
-import { type Authenticator, bearerOf } from '../authenticator.ts'
+import { type Authenticator, bearerOf, CHALLENGE } from '../authenticator.ts'
 import type { Exchange } from '../request-rejector.ts'
 import { createTeamRouter, needsInQueues, type TeamRequest } from '../team-routes.ts'
 import type { AddressOf } from '../bounds/client-addresses.ts'
@@ -38,7 +38,7 @@ export interface SessionRouteParts {
   readonly logger: Logger
 }
 
-/** What comes before authentication: reading a session and ending it, which need no team, and logins by a code. */
+/** Routes before authentication: reading a session and ending it, which need no team, and logins by a code. */
 export function createSessionRoutes(parts: SessionRouteParts): Router {
   const router = Router({ strict: true, caseSensitive: true })
   router
@@ -47,6 +47,8 @@ export function createSessionRoutes(parts: SessionRouteParts): Router {
     .delete(endSession(parts))
     .post(chargeRefusals(parts), openByCode(parts))
     .all((_request, response) => answerError(response, 405, 'Method not allowed', ALLOW))
+  // What else this path takes needs a token: the routes behind authentication have it.
+  router.get(`${PATH}/code`, readCode(parts))
   return router
 }
 
@@ -67,7 +69,9 @@ function endSession({ sessions, authenticator, auditLog, addressOf }: SessionRou
     if (query.kind === 'invalid') return answerProblem(response, query.problem)
     const { isEverywhere } = query.value
     await withAudit(auditLog, auditedBy(open.session, addressOf(request)), {
-      ...{ action: 'logout', resource: A_SESSION, before: null },
+      action: 'logout',
+      resource: A_SESSION,
+      before: null,
       change: () => (isEverywhere ? sessions.endAll(open.id) : sessions.end(open.id)),
       endOf: () => ({ after: isEverywhere ? { everywhere: true } : null }),
     })
@@ -117,7 +121,9 @@ async function makeCode(
   token: string,
 ): Promise<void> {
   const made = await withAudit(auditLog, context, {
-    ...{ action: 'create', resource: A_SESSION, before: null },
+    action: 'create',
+    resource: A_SESSION,
+    before: null,
     change: async () => toWireLoginCode(await loginCodes.create({ token, team: context.team })),
     endOf: ({ expires_at }) => ({ after: { expires_at } }),
   })
@@ -137,10 +143,22 @@ function openByCode(parts: SessionRouteParts): RequestHandler {
     if (principal === null) return
     if (!(await parts.loginCodes.take(code))) return refuseCode({ request, response }, parts)
     const actor: Actor = {
-      ...{ kind: principal.kind, name: principal.subject, via: 'dashboard' },
+      kind: principal.kind,
+      name: principal.subject,
+      via: 'dashboard',
       address: parts.addressOf(request),
     }
     await login({ request, response, principal, team: principal.team, actor }, parts, grant.token)
+  }
+}
+
+/** Tells for whom a code would log in, and uses nothing up. */
+function readCode(parts: SessionRouteParts): RequestHandler {
+  return async (request, response) => {
+    const grant = await parts.loginCodes.find(String(request.headers[CODE_HEADER]))
+    if (grant === null) return refuseCode({ request, response }, parts)
+    const principal = await parts.authenticator.principalOfToken({ request, response }, grant)
+    if (principal !== null) answerJson(response, 200, JSON.stringify(toWireLoginOffer(principal)))
   }
 }
 
@@ -154,7 +172,9 @@ async function login(context: Login, parts: SessionRouteParts, token: string): P
   const { principal, request, response, team } = context
   const subject = subjectOf(principal)
   const { id, session } = await withAudit(parts.auditLog, context, {
-    ...{ action: 'login', resource: A_SESSION, before: null },
+    action: 'login',
+    resource: A_SESSION,
+    before: null,
     change: () => parts.sessions.open({ subject, credential: { kind: 'token', token }, openedFor: team }),
     endOf: () => ({ after: null }),
   })
@@ -173,7 +193,9 @@ export async function endFormer(
   if (former !== null) await sessions.end(former).catch(() => undefined)
 }
 
-/** With a token, a login is for whoever authenticates; one that is refused there is told so however often. */
+/**
+ * Charges refused logins. A login with a token passes to the next route: authentication refuses and charges it there.
+ */
 function chargeRefusals({ refusals, addressOf }: SessionRouteParts): RequestHandler {
   return (request, response, next) => {
     if (request.headers[CODE_HEADER] !== undefined) return next()
@@ -186,11 +208,11 @@ function chargeRefusals({ refusals, addressOf }: SessionRouteParts): RequestHand
   }
 }
 
-/** Beyond the bound of its address, a code that is not valid gets a 429, which is what one that is valid never gets. */
+/** Refuses a code that is not valid. Beyond the bound of its address that is a 429, which a valid code never gets. */
 function refuseCode({ request, response }: Exchange, { refusals, addressOf }: SessionRouteParts): void {
   const waitMs = refusals.charge(addressOf(request), { status: 401 })
   if (waitMs > 0) answerTooMany(response, waitMs)
-  else answerError(response, 401, USED_CODE)
+  else answerError(response, 401, USED_CODE, CHALLENGE)
 }
 
 function answerTooMany(response: ServerResponse, waitMs: number): void {

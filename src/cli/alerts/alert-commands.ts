@@ -3,18 +3,19 @@ import type { AlertFilter, Inputs } from '../../../clients/typescript/src/client
 import { cliError, MISUSED } from '../cli-error.ts'
 import {
   changing,
-  limitOf,
-  listCommand,
+  type DestroyFlags,
+  destroying,
   type OutputFlags,
-  paged,
   type PageFlags,
   watched,
 } from '../command-options.ts'
-import type { CommandRunner } from '../command-runner.ts'
+import { readAnswer } from '../command-runner.ts'
 import type { Api } from '../connection/api.ts'
-import { idArgument, plainId } from '../connection/given-ids.ts'
+import { plainId } from '../connection/given-ids.ts'
 import { cronIdOf, queueIdOf } from '../connection/named-ids.ts'
-import { ALERT_LIST, ALERT_PAGE, DELETED_ALERTS, UNREAD_ALERTS, UPDATED_ALERTS } from './alert-text.ts'
+import { TIME_BACK, timeBack } from '../given-time.ts'
+import type { CommandTools } from '../kind-commands.ts'
+import { ALERT_PAGE, DELETED_ALERTS, UNREAD_ALERTS, UPDATED_ALERTS } from './alert-text.ts'
 
 interface FilterFlags {
   readonly type?: string
@@ -28,39 +29,21 @@ interface FilterFlags {
 }
 
 const FILTERS = ['type', 'reason', 'resourceKind', 'queue', 'cron', 'read', 'after', 'before'] as const
-const MAYBE_ALERT = ['[id]', 'its id, or alert/<id>', (text: string) => plainId('alert', text)] as const
 
-interface ListFlags extends PageFlags, FilterFlags {}
+/** At most so many alerts are counted before they are deleted. */
+const COUNTED_MAX = 1000
 
-interface ManyFlags extends OutputFlags, FilterFlags {
+export const MAYBE_ALERT = [
+  '[id]',
+  'its id, or alert/<id>',
+  (text: string) => plainId('alert', text),
+] as const
+
+interface ManyFlags extends DestroyFlags, FilterFlags {
   readonly all?: boolean
 }
 
-/** Adds `alerts` and its subcommands; alone it lists. */
-export function registerAlertCommands(program: Command, runner: CommandRunner): void {
-  const alerts = program.command('alerts').description('list alerts, mark them as read and delete them')
-  addReadCommands(alerts, runner)
-  addChangeCommands(alerts, runner)
-}
-
-function addReadCommands(alerts: Command, runner: CommandRunner): void {
-  filtered(paged(listCommand(alerts)))
-    .description('list alerts, newest first')
-    .action((flags: ListFlags) =>
-      runner.request(
-        flags,
-        async (api) => {
-          const page = { limit: limitOf(flags), cursor: flags.cursor }
-          return api.send('listAlerts', { ...(await filterOf(api, flags)), ...page })
-        },
-        ALERT_LIST,
-      ),
-    )
-  watched(alerts.command('show').argument(...idArgument('alert')))
-    .description('show an alert and who was told of it')
-    .action((id: string, flags: OutputFlags) =>
-      runner.request(flags, (api) => api.send('readAlert', { alert_id: id }), ALERT_PAGE),
-    )
+export function addCounts(alerts: Command, _alert: unknown, { runner }: CommandTools): void {
   watched(alerts.command('counts'))
     .description('count unread alerts')
     .action((flags: OutputFlags) =>
@@ -68,36 +51,65 @@ function addReadCommands(alerts: Command, runner: CommandRunner): void {
     )
 }
 
-function addChangeCommands(alerts: Command, runner: CommandRunner): void {
-  many(alerts.command('read').argument(...MAYBE_ALERT))
+export function addRead(alerts: Command, _alert: unknown, { runner, nowMs }: CommandTools): void {
+  many(changing(alerts.command('read').argument(...MAYBE_ALERT)))
     .description('mark one alert as read, or all, or those for which the given filters hold')
     .action((id: string | undefined, flags: ManyFlags) =>
       runner.run(flags, async (api) => {
         if (isOne('read', id, flags)) {
           runner.print(flags, await api.send('markAlertRead', { alert_id: id }), ALERT_PAGE)
         } else {
-          const body = (await filterOf(api, flags)) as AlertFilter
+          const body = (await filterOf(api, flags, nowMs())) as AlertFilter
           runner.print(flags, await api.send('markAlertsRead', { body }), UPDATED_ALERTS)
         }
       }),
     )
-  many(alerts.command('delete').argument(...MAYBE_ALERT))
+}
+
+export function addDelete(alerts: Command, _alert: unknown, { runner, nowMs }: CommandTools): void {
+  many(destroying(alerts.command('delete').argument(...MAYBE_ALERT)))
     .description('delete one alert, or all, or those for which the given filters hold')
     .action((id: string | undefined, flags: ManyFlags) =>
       runner.run(flags, async (api) => {
         if (isOne('delete', id, flags)) {
+          await runner.confirm(flags, () => `Delete alert ${id}?`)
           await api.send('deleteAlert', { alert_id: id })
           runner.report(flags, { name: `alert/${id}`, said: `alert ${id} deleted` })
         } else {
-          const selection = { ...(await filterOf(api, flags)), ...(flags.all === true && { all: true }) }
+          const filter = await filterOf(api, flags, nowMs())
+          await runner.confirm(flags, () => deletionOf(api, filter))
+          const selection = { ...filter, ...(flags.all === true && { all: true }) }
           runner.print(flags, await api.send('deleteAlerts', selection), DELETED_ALERTS)
         }
       }),
     )
 }
 
+async function deletionOf(api: Api, filter: Inputs['listAlerts']): Promise<string> {
+  const { body } = await api.send('listAlerts', { ...filter, limit: COUNTED_MAX })
+  return readAnswer(() => {
+    const count = body.alerts.length
+    const isAll = body.next_cursor === null
+    return `Delete ${count}${isAll ? '' : ' or more'} ${count === 1 && isAll ? 'alert' : 'alerts'}?`
+  })
+}
+
 function many(command: Command): Command {
-  return filtered(changing(command)).option('--all', 'every alert of the team')
+  return filtered(command).option('--all', 'every alert of the team')
+}
+
+/** Whether one alert is meant, and not several; a call that leaves it open is misused. */
+function isOne(verb: string, id: string | undefined, flags: ManyFlags): id is string {
+  const isFiltered = FILTERS.some((name) => flags[name] !== undefined)
+  const ways = [id !== undefined, flags.all === true, isFiltered].filter(Boolean).length
+  if (ways === 1) return id !== undefined
+  throw cliError(`give an id, filters or --all (see punctual alerts ${verb} --help)`, MISUSED)
+}
+
+/** As a list of alerts takes them. */
+export const ALERT_FILTERS = {
+  add: filtered,
+  of: (api: Api, flags: PageFlags & FilterFlags, nowMs: number) => filterOf(api, flags, nowMs),
 }
 
 function filtered(command: Command): Command {
@@ -114,19 +126,19 @@ function filtered(command: Command): Command {
     .option('--queue <queue>', 'only about this queue, by its name or id')
     .option('--cron <cron>', 'only about this cron, by its name or id')
     .addOption(new Option('--read <read>', 'only read or only unread ones').choices(['true', 'false']))
-    .option('--after <time>', 'only raised last at or after this time, such as 2026-12-24T18:00:00+01:00')
+    .option('--after <time>', `only raised last at or after this time, such as ${TIME_BACK}`)
     .option('--before <time>', 'only raised last before this time')
 }
 
-async function filterOf(api: Api, flags: FilterFlags): Promise<Inputs['listAlerts']> {
+async function filterOf(api: Api, flags: FilterFlags, nowMs: number): Promise<Inputs['listAlerts']> {
   const { type, reason, read, after, before } = flags
   const given = {
     type,
     reason,
     ...(await resourceOf(api, flags)),
     read: read === undefined ? undefined : read === 'true',
-    after,
-    before,
+    after: timeBack('--after', after, nowMs),
+    before: timeBack('--before', before, nowMs),
   }
   // The API knows which types and reasons there are, and says so.
   return given as Inputs['listAlerts']
@@ -138,12 +150,4 @@ async function resourceOf(api: Api, { resourceKind: kind, queue, cron }: FilterF
   if (queue !== undefined) return { resource_kind: 'queue', resource_id: Number(await queueIdOf(api, queue)) }
   if (cron !== undefined) return { resource_kind: 'cron', resource_id: Number(await cronIdOf(api, cron)) }
   return { resource_kind: kind }
-}
-
-/** Whether one alert is meant, and not several; a call that leaves it open is misused. */
-function isOne(verb: string, id: string | undefined, flags: ManyFlags): id is string {
-  const isFiltered = FILTERS.some((name) => flags[name] !== undefined)
-  const ways = [id !== undefined, flags.all === true, isFiltered].filter(Boolean).length
-  if (ways === 1) return id !== undefined
-  throw cliError(`give an id, filters or --all (see punctual alerts ${verb} --help)`, MISUSED)
 }

@@ -23,7 +23,7 @@ export const ALERT_LIST = listView<AlertList, Alert>({
     { head: 'LAST', cell: (alert) => alert.last_at },
     { head: 'STATE', cell: stateText },
     { head: 'JOB', cell: (alert) => String(alert.job_id ?? '-'), isWide: true },
-    { head: 'MESSAGE', cell: (alert) => alert.message },
+    { head: 'MESSAGE', cell: (alert) => alert.message, isMain: true },
   ],
 })
 

@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedOption } from './completed-command.ts'
 
-/** A function for bash 3.2 or newer, with all commands in it: completing starts no program. */
+/** Makes a function for bash 3.2 or newer that has all commands in it, so that completing starts no program. */
 export function bashScript(program: string, commands: readonly CompletedCommand[]): string {
   const name = `_${program.replaceAll(/\W/g, '_')}`
   return `# Completion of ${program} for bash.

@@ -1,15 +1,15 @@
 /** A command as completion sees it. */
 export interface CompletedCommand {
-  /** From the program on, such as `crons runs`; '' for the program itself. */
+  /** The words from the program on, such as `crons runs`; '' for the program itself. */
   readonly path: string
   readonly subcommands: readonly { readonly name: string; readonly description: string }[]
   readonly options: readonly CompletedOption[]
 }
 
 export interface CompletedOption {
-  /** Such as `-o`. */
+  /** The short form, such as `-o`. */
   readonly short: string | null
-  /** Such as `--output`. */
+  /** The long form, such as `--output`. */
   readonly long: string
   readonly takesValue: boolean
   readonly choices: readonly string[]

@@ -8,7 +8,6 @@ import { zshScript } from './zsh-script.ts'
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 
-/** Adds `completion`. */
 export function registerCompletionCommand(program: Command, runner: CommandRunner): void {
   program
     .command('completion <shell>')

@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedOption } from './completed-command.ts'
 
-/** A `complete` for every command and option. */
+/** Makes one `complete` for each command and option. */
 export function fishScript(program: string, commands: readonly CompletedCommand[]): string {
   const name = `__${program.replaceAll(/\W/g, '_')}_at`
   return `# Completion of ${program} for fish.

@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedOption } from './completed-command.ts'
 
-/** A function for compinit, with all commands and their descriptions in it. */
+/** Makes a function for compinit that has all commands in it, with their descriptions. */
 export function zshScript(program: string, commands: readonly CompletedCommand[]): string {
   const name = `_${program.replaceAll(/\W/g, '_')}`
   return `#compdef ${program}

@@ -16,9 +16,9 @@ import { unknownIdText } from './given-ids.ts'
 const SERVER_SOURCES = '(--server, PUNCTUAL_SERVER)'
 const TOKEN_SOURCES = '(--token, PUNCTUAL_TOKEN)'
 
-/** The operations of the API; whatever fails is thrown as an error of one line. */
+/** Calls the operations of the API, and throws whatever fails as an error of one line. */
 export interface Api {
-  /** The address of it, without a slash at the end. */
+  /** The address of the API, without a slash at the end. */
   readonly server: string
   send<Name extends OperationName>(
     name: Name,
@@ -28,15 +28,15 @@ export interface Api {
 }
 
 export interface ApiTarget {
-  /** Base address, such as `http://127.0.0.1:8080`; a path in it precedes every path. */
+  /** The base address, such as `http://127.0.0.1:8080`; a path in it precedes every path. */
   readonly server: string
   readonly token: string | null
-  /** Sent with every request. */
+  /** These headers are sent with every request. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 export function connectApi({ server, token, headers }: ApiTarget): Api {
-  // What fails in passing is told at once: a person or a script decides whether to call again.
+  // A person or a script decides whether to call again, so a passing fault is reported at once.
   const base = baseOf(server)
   const client = createClient({ server: base, token: checkedToken(token), headers, retriesMax: 0 })
   return {
@@ -67,7 +67,7 @@ export function dryRunOf(api: Api, print: (text: string) => void): Api {
   }
 }
 
-/** Ends a command that would have changed something. */
+/** Ends a command whose change was printed and not sent. */
 export class DryRunEnd extends Error {}
 
 function filled(path: string, given: Readonly<Record<string, unknown>>): string {
@@ -91,7 +91,7 @@ function bodyText(body: unknown): string {
   return `${body instanceof JsonText ? body.text : JSON.stringify(body)}\n`
 }
 
-/** Without a trailing slash. */
+/** Takes the slash off the end of the address. */
 function baseOf(server: string): string {
   const url = URL.parse(server)
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -146,7 +146,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-/** What a 404 did not find: the thing that the path names, or the path itself. */
+/** Names what a 404 did not find: the thing that the path names, or the path itself. */
 function missing(server: string, { name, given }: Sent): string {
   const [, kind] = /\{([a-z]+)_id\}/.exec(OPERATIONS[name].path) ?? []
   if (kind === undefined) return `${server} has no such path ${SERVER_SOURCES}`
@@ -154,7 +154,7 @@ function missing(server: string, { name, given }: Sent): string {
   return `the team of this token has ${unknownIdText(kind, id)}`
 }
 
-/** Whether a 409 names the current version, as that of an edit of an earlier one does. */
+/** Tells whether a 409 names the current version, as the answer to an edit of an earlier one does. */
 function isOfVersions(text: string): boolean {
   const body: unknown = JSON.parse(text)
   return isObject(body) && 'version' in (body as object)

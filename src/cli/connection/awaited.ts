@@ -1,18 +1,21 @@
 import { CommanderError } from 'commander'
 import { UNAVAILABLE } from '../cli-error.ts'
 
-/** So often in a row may a look fail in passing before a command that looks again and again ends. */
+/** A command that polls ends when this many polls in a row have failed in passing. */
 export const FAILURES_MAX = 5
 
 export interface Looks<Seen> {
   readonly look: () => Promise<Seen>
   readonly isEnd: (seen: Seen) => boolean
-  /** Looks after the first. */
+  /** How many polls follow the first read. */
   readonly polls: number
   readonly pause: () => Promise<void>
 }
 
-/** What was seen at the end, or by the last look. A look that fails in passing counts as one, and is borne a few times in a row. */
+/**
+ * Reads again and again until the end, or until the polls are used up, and answers what it read last. A read that fails
+ * in passing counts as a poll, and may happen a few times in a row.
+ */
 export async function lookUntil<Seen>({ look, isEnd, polls, pause }: Looks<Seen>): Promise<Seen> {
   let failures = 0
   for (let poll = 0; ; poll += 1) {
@@ -28,7 +31,7 @@ export async function lookUntil<Seen>({ look, isEnd, polls, pause }: Looks<Seen>
   }
 }
 
-/** No answer, or one that says to try again. */
+/** A fault is passing when no answer came, or one that says to try again. */
 export function isPassing(fault: unknown): boolean {
   return fault instanceof CommanderError && fault.exitCode === UNAVAILABLE
 }

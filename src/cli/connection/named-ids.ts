@@ -4,10 +4,10 @@ import type { Api } from './api.ts'
 import { type Kind, namedIn } from './given-ids.ts'
 
 const CRONS_OF_A_PAGE = 1000
-/** Crons may share a name, so all are looked through; a team with more has to give an id. */
+/** Crons may share a name, so all are searched. A team with more of them has to give an id. */
 const CRON_PAGES_MAX = 20
 
-/** The id of a queue that is given by its name or id. */
+/** Finds the id of a queue that is given by its name or id. */
 export async function queueIdOf(api: Api, text: string): Promise<string> {
   const named = namedIn('queue', text)
   if ('id' in named) return named.id
@@ -17,13 +17,13 @@ export async function queueIdOf(api: Api, text: string): Promise<string> {
   return String(queue.queue_id)
 }
 
-/** The name of a queue that is given by its name or id; a name is not looked up. */
+/** Finds the name of a queue that is given by its name or id. A name is not checked. */
 export async function queueNameOf(api: Api, text: string): Promise<string> {
   const named = namedIn('queue', text)
   return 'name' in named ? named.name : (await api.send('readQueue', { queue_id: named.id })).body.name
 }
 
-/** The id of a cron that is given by its name or id. */
+/** Finds the id of a cron that is given by its name or id. */
 export async function cronIdOf(api: Api, text: string): Promise<string> {
   const named = namedIn('cron', text)
   if ('id' in named) return named.id

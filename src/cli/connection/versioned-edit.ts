@@ -3,12 +3,21 @@ import type { CallOptions } from '../../../clients/typescript/src/client.ts'
 import { cliError, CONFLICT } from '../cli-error.ts'
 import { visibleAscii } from './header-text.ts'
 
-/** Fields that change without an edit, of all kinds. */
+/** These fields, of all kinds, change without an edit. */
 const STATE = new Set([
-  ...['counts', 'next_run_at', 'last_run', 'last_success_at', 'consecutive_failures', 'warnings'],
-  ...['active', 'active_since', 'ends_at', 'next_start_at'],
+  'counts',
+  'throttled',
+  'next_run_at',
+  'last_run',
+  'last_success_at',
+  'consecutive_failures',
+  'warnings',
+  'active',
+  'active_since',
+  'ends_at',
+  'next_start_at',
 ])
-/** Of a value in an error. */
+/** Values are cut to this length in an error. */
 const SHOWN_CHARACTERS_MAX = 80
 
 interface Versioned {
@@ -17,17 +26,20 @@ interface Versioned {
 }
 
 export interface VersionedEdit<Edited> {
-  /** What is edited, such as `queue 7`. */
+  /** Names what is edited, such as `queue 7`. */
   readonly what: string
   /** The body of the edit. */
   readonly text: string
-  /** The version to edit; undefined = the one that is read now. */
+  /** The version to edit; undefined = the one that is read first. */
   readonly ifMatch: string | undefined
   readonly read: () => Promise<Versioned>
   readonly send: (options: CallOptions) => Promise<Edited>
 }
 
-/** Edits one version of something. If it has another one by then, nothing is changed and the error says what differs. */
+/**
+ * Edits one version of something. If there is another version by then, nothing is changed and the error says what
+ * differs.
+ */
 export async function editVersion<Edited>(edit: VersionedEdit<Edited>): Promise<Edited> {
   const { ifMatch, read, send } = edit
   const before = ifMatch === undefined ? await read() : null
@@ -36,27 +48,28 @@ export async function editVersion<Edited>(edit: VersionedEdit<Edited>): Promise<
     return await send(version === null ? {} : { headers: { 'if-match': version } })
   } catch (fault) {
     if (!(fault instanceof CommanderError) || fault.exitCode !== CONFLICT) throw fault
-    // What is there now only explains the conflict, which stands if it cannot be read.
+    // The present version only explains the conflict, which stands if it cannot be read.
     const now = await read().catch(() => null)
     throw now === null ? fault : cliError(conflictText(edit, before, now), CONFLICT)
   }
 }
 
-/** The version of what was read, which `--if-match` takes. */
+/** The version in an answer, which `--if-match` takes. */
 export function versionOf(read: Versioned | null): string | null {
   const tag = read?.headers.get('etag') ?? null
   return tag === null ? null : strong(tag)
 }
 
 /**
- * A proxy that compresses calls the version of the answer weak (`W/"…"`), because its bytes are others; an `If-Match` of a
- * weak one never holds. It is a version of the settings, which are the same in whatever bytes.
+ * A proxy that compresses an answer makes its version weak (`W/"…"`), because the bytes are others, and an `If-Match`
+ * with a weak version never holds. Here it stands for settings, which are the same in whatever bytes, so the mark is
+ * dropped.
  */
 function strong(tag: string): string {
   return tag.replace(/^W\//, '')
 }
 
-/** An answer whose body has its version as well. */
+/** Puts the version of an answer into its body. */
 export function withVersion<Answer extends Versioned>(
   answer: Answer,
 ): Answer & { readonly body: Answer['body'] & { readonly version: string | null } } {
@@ -69,7 +82,7 @@ function conflictText(
   now: Versioned,
 ): string {
   const fields = Object.entries(now.body)
-  // Without the version that was edited, the fields of the edit are what matters.
+  // The version that was edited is not known, so only the fields of the edit matter.
   const told =
     before === null
       ? fields.filter(([name]) => Object.hasOwn(JSON.parse(text) as object, name))

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { cliError, MISUSED } from '../cli-error.ts'
 import { collect, type OutputFlags } from '../command-options.ts'
-import { wholeNumber } from '../given-number.ts'
 import { headerPairs } from '../given-pairs.ts'
-import type { Api } from '../connection/api.ts'
+import type { Given } from '../kind-commands.ts'
 import { queueNameOf } from '../connection/named-ids.ts'
-import { addDataOption, checkStdinOnce, type DataFlags, withData } from '../given-data.ts'
+import { addDataOption, checkStdinOnce, type DataFlags } from '../given-data.ts'
 import { addAssertOption, type AssertFlags, assertFields, givenNumber } from '../given-settings.ts'
 import { readSource, type Stdin } from '../given-source.ts'
+import { givenSeconds, maybeSeconds } from '../given-time.ts'
 
 /** `false` removes a setting; only an edit can. */
 interface RequestFlags extends OutputFlags, AssertFlags, DataFlags {
@@ -25,16 +25,14 @@ interface RequestFlags extends OutputFlags, AssertFlags, DataFlags {
   readonly alertThreshold?: string
 }
 
-export interface CreateFlags extends RequestFlags {
+interface CreateFlags extends RequestFlags {
   readonly paused?: true
-  readonly idempotencyKey?: string
 }
 
-export interface EditFlags extends RequestFlags {
+interface EditFlags extends RequestFlags {
   readonly name?: string
   readonly expression?: string
   readonly url?: string
-  readonly ifMatch?: string
 }
 
 export function addCreateOptions(command: Command): Command {
@@ -48,7 +46,6 @@ export function addCreateOptions(command: Command): Command {
 export function addEditOptions(command: Command): Command {
   return addRequestOptions(
     command
-      .option('--if-match <version>', 'only this version, as crons show -o wide prints it, quotes included')
       .option('--name <name>', 'display name')
       .option('--expression <expression>', 'new cron expression')
       .option('--url <url>', 'URL to call'),
@@ -83,36 +80,30 @@ function addRequestOptions(command: Command, byDefault: (value: string) => strin
   return addDataOption(addAssertOption(request))
 }
 
-export async function writeNewCron(
-  given: Readonly<Record<'name' | 'expression' | 'url', string | undefined>>,
-  flags: CreateFlags,
-  stdin: Stdin,
-): Promise<string> {
-  const fields = {
-    ...{ name: given.name, url: given.url, cron_expression: given.expression },
+export async function newFields({ flags, args, stdin }: Given<CreateFlags>): Promise<object> {
+  const [name, expression, url] = args
+  if ((name === undefined || expression === undefined || url === undefined) && flags.data === undefined)
+    throw cliError('give a name, an expression and a URL, or --data', MISUSED)
+  return {
+    name,
+    url,
+    cron_expression: expression,
     ...(flags.paused === true && { is_active: false }),
     ...(await fieldsOf(flags, stdin)),
     // The name of a queue that may not exist yet.
     queue: flags.queue,
   }
-  return withData(flags.data, JSON.stringify(fields), stdin)
 }
 
-export async function writeCronEdit(
-  flags: EditFlags,
-  { api, stdin }: { readonly api: Api; readonly stdin: Stdin },
-): Promise<string> {
+export async function editedFields({ flags, api, stdin }: Given<EditFlags>): Promise<object> {
   const { name, expression, url, queue } = flags
-  const fields = {
+  return {
     ...(name !== undefined && { name }),
     ...(url !== undefined && { url }),
     ...(expression !== undefined && { cron_expression: expression }),
     ...(await fieldsOf(flags, stdin)),
     queue: typeof queue === 'string' ? await queueNameOf(api, queue) : orNull(queue),
   }
-  const text = await withData(flags.data, JSON.stringify(fields), stdin)
-  if (text !== '{}') return text
-  throw cliError('nothing to change was given (see punctual crons edit --help)', MISUSED)
 }
 
 async function fieldsOf(flags: RequestFlags, stdin: Stdin): Promise<object> {
@@ -124,15 +115,15 @@ async function fieldsOf(flags: RequestFlags, stdin: Stdin): Promise<object> {
     ...headersOf(header),
     ...(payload !== undefined && { payload: payload === false ? null : await readSource(payload, stdin) }),
     callback_url: orNull(callbackUrl),
-    timeout_seconds: givenNumber('--timeout', timeout),
+    timeout_seconds: maybeSeconds('--timeout', timeout),
     time_zone: zone,
     ...(forbid !== undefined && { concurrency_policy: forbid ? 'forbid' : 'allow' }),
     missed_run_policy: missedRuns,
     ...(startingDeadline !== undefined && {
       starting_deadline_seconds:
-        startingDeadline === false ? null : wholeNumber('--starting-deadline', startingDeadline),
+        startingDeadline === false ? null : givenSeconds('--starting-deadline', startingDeadline),
     }),
-    jitter_seconds: givenNumber('--jitter', jitter),
+    jitter_seconds: maybeSeconds('--jitter', jitter),
     alert_threshold: givenNumber('--alert-threshold', flags.alertThreshold),
     ...assertFields(flags),
   }

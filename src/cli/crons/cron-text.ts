@@ -18,7 +18,7 @@ export const CRON_LIST = listView<CronList, CronSummary>({
   id: (cron) => cron.id,
   columns: [
     { head: 'CRON', cell: (cron) => String(cron.id) },
-    { head: 'NAME', cell: (cron) => cron.name },
+    { head: 'NAME', cell: (cron) => cron.name, isMain: true },
     { head: 'EXPRESSION', cell: (cron) => cron.cron_expression },
     { head: 'ZONE', cell: (cron) => cron.time_zone },
     { head: 'STATE', cell: (cron) => (cron.is_active ? 'active' : 'paused') },
@@ -31,13 +31,6 @@ export const CRON_LIST = listView<CronList, CronSummary>({
 })
 
 export const CRON_PAGE = itemView<Cron>({ kind: 'cron', id: (cron) => cron.id, lines: cronLines })
-
-/** A cron with its version, which `crons edit --if-match` takes. */
-export const READ_CRON = itemView<Cron & { readonly version: string | null }>({
-  kind: 'cron',
-  id: (cron) => cron.id,
-  lines: (cron, isWide) => [...cronLines(cron), ...(isWide ? [`version ${cron.version ?? '-'}`] : [])],
-})
 
 export const CREATED_CRON = itemView<CreatedCron>({
   kind: 'cron',

@@ -7,7 +7,8 @@ import type {
   ScheduledJob,
 } from '../../../clients/typescript/src/client.ts'
 import { columns } from '../output/text-table.ts'
-import { itemView, listView } from '../output/view.ts'
+import { itemView, listView, type Screen } from '../output/view.ts'
+import type { ShownJob } from './newest-attempt.ts'
 import { waitingText } from './waiting-text.ts'
 
 /** One line per job. */
@@ -26,11 +27,11 @@ export const JOB_LIST = listView<JobList, JobSummary>({
     { head: 'TOOK', cell: (job) => tookText(job), isWide: true },
     { head: 'REASON', cell: (job) => job.failure_reason ?? '-', isWide: true },
     { head: 'TAGS', cell: (job) => tagText(job), isWide: true },
-    { head: 'TARGET', cell: (job) => `${job.method} ${job.url}` },
+    { head: 'TARGET', cell: (job) => `${job.method} ${job.url}`, isMain: true },
   ],
 })
 
-export const JOB_PAGE = itemView<Job>({ kind: 'job', id: (job) => job.job_id, lines: jobLines })
+export const JOB_PAGE = itemView<ShownJob>({ kind: 'job', id: (job) => job.job_id, lines: jobLines })
 
 export const SCHEDULED = itemView<ScheduledJob>({
   kind: 'job',
@@ -38,24 +39,33 @@ export const SCHEDULED = itemView<ScheduledJob>({
   lines: (job) => [`job ${job.job_id} in queue ${job.queue_id}, scheduled at ${job.scheduled_at}`],
 })
 
-/** The job's chain, one line per attempt, then the job's own last call; all its calls when there is room. */
-function jobLines(job: Job, isWide: boolean): readonly string[] {
+/** The job's chain, one line per attempt, then the last call of the newest; all calls of both when there is room. */
+function jobLines(job: ShownJob, { isWide, width }: Screen): readonly string[] {
   const lines = [
     `job ${job.job_id}  ${job.uuid}`,
     ...(job.cron_id === null ? [] : [`run of cron ${job.cron_id}`]),
+    ...((job.bulk_id ?? null) === null ? [] : [`made by bulk ${job.bulk_id}`]),
     ...(job.queue === null ? [] : [`queue ${job.queue} (${job.queue_id})`]),
     `${job.method} ${job.url}`,
     `${job.status}${job.final_status === null ? '' : `, ${job.final_status}`}`,
+    ...(job.replayed_as === null || job.replayed_as === undefined
+      ? []
+      : [`replayed as job ${job.replayed_as} (punctual job ${job.replayed_as})`]),
     ...(job.waiting ? [waitingText(job.waiting)] : []),
     '',
-    columns([
-      ['ATTEMPT', 'JOB', 'STATUS', 'SCHEDULED', 'ANSWER', 'TOOK', 'ERROR'],
-      ...job.chain.map(attemptRow),
-    ]),
+    columns([ATTEMPT_HEADS, ...job.chain.map(attemptRow)], { max: width, main: ATTEMPT_HEADS.length - 1 }),
   ]
-  if (isWide) return [...lines, ...job.calls.flatMap((call) => ['', ...callLines(job, call)])]
-  const last = job.calls.at(-1)
-  return last === undefined ? lines : [...lines, '', ...callLines(job, last)]
+  const { newest = null } = job
+  if (isWide) return [...lines, ...allCalls(job), ...(newest === null ? [] : allCalls(newest))]
+  const shown = newest !== null && newest.calls.length > 0 ? newest : job
+  const last = shown.calls.at(-1)
+  return last === undefined ? lines : [...lines, '', ...callLines(shown, last)]
+}
+
+const ATTEMPT_HEADS = ['ATTEMPT', 'JOB', 'STATUS', 'SCHEDULED', 'ANSWER', 'TOOK', 'ERROR']
+
+function allCalls(job: Job): readonly string[] {
+  return job.calls.flatMap((call) => ['', ...callLines(job, call)])
 }
 
 function attemptRow(job: JobSummary): string[] {
@@ -79,7 +89,9 @@ function callLines(job: Job, call: Call): string[] {
     ...(response === null
       ? [`< no answer: ${call.error_message ?? ''}`]
       : messageLines('< ', String(response.status), response.headers, response.body)),
+    ...(response?.headers_truncated === true ? ['< (further headers are not kept)'] : []),
     ...(response?.body_truncated === true ? ['< (truncated)'] : []),
+    ...(response?.protocol_notes ?? []).map((note) => `< (not as HTTP/1.1 has it: ${note})`),
   ]
 }
 

@@ -5,9 +5,10 @@ import type { OutputFlags } from '../command-options.ts'
 import { type CommandRunner, readAnswer } from '../command-runner.ts'
 import { lookUntil } from '../connection/awaited.ts'
 import type { Api } from '../connection/api.ts'
-import { wholeNumber } from '../given-number.ts'
+import { maybeSeconds } from '../given-time.ts'
 import type { ReceivedAnswer } from '../output/answer-text.ts'
 import { JOB_PAGE, SCHEDULED } from './job-text.ts'
+import { withNewest } from './newest-attempt.ts'
 
 const POLL_MS = 500
 
@@ -32,7 +33,7 @@ export interface AwaitedJob {
 export function addWaitOption(command: Command): Command {
   return command.option(
     '--wait <seconds>',
-    'wait up to this long for the job and its retries to end, and fail unless they succeed',
+    'wait up to this long, such as 60 or 5m, for the job and its retries to end, and fail unless they succeed',
   )
 }
 
@@ -45,12 +46,12 @@ interface Making {
 /** Makes a job and prints it; with `--wait` prints it at the end of its chain as well, and fails unless that succeeded. */
 export function makeJob(runner: CommandRunner, { flags, make, sleep }: Making): Promise<void> {
   return runner.run(flags, async (api) => {
-    const seconds = flags.wait === undefined ? null : wholeNumber('--wait', flags.wait)
+    const seconds = maybeSeconds('--wait', flags.wait) ?? null
     const made = await make(api)
     runner.print(flags, made, SCHEDULED)
     if (seconds === null) return
     const ended = await awaitEnd(api, made.body.job_id, { seconds, sleep })
-    runner.print(flags, ended.answer, JOB_PAGE)
+    runner.print(flags, await withNewest(api, ended.answer, flags), JOB_PAGE)
     if (ended.failure !== null) throw cliError(ended.failure)
   })
 }

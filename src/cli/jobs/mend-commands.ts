@@ -1,43 +1,38 @@
 import type { Command } from 'commander'
 import { JsonText } from '../../../clients/typescript/src/client.ts'
-import { changing, type OutputFlags } from '../command-options.ts'
-import type { CommandRunner } from '../command-runner.ts'
+import { changing } from '../command-options.ts'
 import { idArgument } from '../connection/given-ids.ts'
 import { keyOf } from '../connection/header-text.ts'
-import type { Stdin } from '../given-source.ts'
+import { act, type CommandTools, remove } from '../kind-commands.ts'
 import { JOB_PAGE } from './job-text.ts'
-import { addWaitOption, makeJob, type WaitFlags, type WaitOptions } from './job-wait.ts'
+import { addWaitOption, makeJob, type WaitFlags } from './job-wait.ts'
 import { addRequestOptions, addStartOptions, type JobFields, writeJobFields } from './push-body.ts'
 
 interface ChangeFlags extends JobFields, WaitFlags {
   readonly idempotencyKey?: string
 }
 
-interface MendTools {
-  readonly stdin: Stdin
-  readonly sleep: WaitOptions['sleep']
-}
+const JOB = { noun: 'job' }
 
-/** Adds `retry`, `fire`, `replay`, `duplicate` and `delete`. */
-export function registerMendCommands(program: Command, runner: CommandRunner, tools: MendTools): void {
-  addNewJobCommands(program, runner, tools)
-  changing(program.command('fire').argument(...idArgument('job')))
-    .description('let a delayed job or a pending retry start now')
-    .action((id: string, flags: OutputFlags) =>
-      runner.request(flags, (api) => api.send('fireJob', { job_id: id }), JOB_PAGE),
-    )
-  changing(program.command('delete').argument(...idArgument('job')))
-    .description('delete a job with all its chain, unless it is in flight; this cannot be undone')
-    .action((id: string, flags: OutputFlags) =>
-      runner.act(flags, (api) => api.send('deleteJob', { job_id: id }), {
-        name: `job/${id}`,
-        said: `job ${id} deleted`,
-      }),
-    )
+/** Adds `retry`, `fire`, `cancel`, `replay`, `duplicate` and `delete`. */
+export function registerMendCommands(program: Command, tools: CommandTools): void {
+  addNewJobCommands(program, tools)
+  for (const add of [
+    act('fire', 'fireJob', { does: 'let a delayed job or a pending retry start now', view: JOB_PAGE }),
+    act('cancel', 'cancelJob', {
+      does: 'cancel a pending job that was never sent; fail if it may have been',
+      view: JOB_PAGE,
+    }),
+    remove('deleteJob', {
+      does: 'delete a job with all its chain, unless it is in flight; this cannot be undone',
+    }),
+  ]) {
+    add(program, JOB, tools)
+  }
 }
 
 /** Those that make a job of another one. */
-function addNewJobCommands(program: Command, runner: CommandRunner, { stdin, sleep }: MendTools): void {
+function addNewJobCommands(program: Command, { runner, stdin, sleep, nowMs }: CommandTools): void {
   addWaitOption(changing(program.command('retry').argument(...idArgument('job'))))
     .description('run a job of a failed chain again, as a new job')
     .action((id: string, flags: WaitFlags) =>
@@ -47,8 +42,10 @@ function addNewJobCommands(program: Command, runner: CommandRunner, { stdin, sle
     .description('run a dead letter again, as a new job, with the given fields in place of its own')
     .action((id: string, flags: ChangeFlags) =>
       makeJob(runner, {
-        ...{ flags, sleep },
-        make: async (api) => api.send('replayJob', { job_id: id, body: await bodyOf(flags, stdin) }),
+        flags,
+        sleep,
+        make: async (api) =>
+          api.send('replayJob', { job_id: id, body: await bodyOf(flags, { stdin, nowMs }) }),
       }),
     )
   addStartOptions(addChangeOptions(changing(program.command('duplicate').argument(...idArgument('job')))))
@@ -56,10 +53,11 @@ function addNewJobCommands(program: Command, runner: CommandRunner, { stdin, sle
     .option('--queue <name>', 'another queue')
     .action((id: string, flags: ChangeFlags) =>
       makeJob(runner, {
-        ...{ flags, sleep },
+        flags,
+        sleep,
         make: async (api) => {
           const key = keyOf(flags.idempotencyKey)
-          const body = await bodyOf(flags, stdin)
+          const body = await bodyOf(flags, { stdin, nowMs })
           return api.send('duplicateJob', { job_id: id, body, idempotency_key: key })
         },
       }),
@@ -75,6 +73,6 @@ function addChangeOptions(command: Command): Command {
     .option('--no-tag', 'remove its tags')
 }
 
-async function bodyOf(flags: ChangeFlags, stdin: Stdin): Promise<JsonText> {
-  return new JsonText(await writeJobFields(flags, stdin))
+async function bodyOf(flags: ChangeFlags, sources: Pick<CommandTools, 'stdin' | 'nowMs'>): Promise<JsonText> {
+  return new JsonText(await writeJobFields(flags, sources))
 }

@@ -3,7 +3,8 @@ import { cliError, MISUSED } from '../cli-error.ts'
 import { collect } from '../command-options.ts'
 import { addDataOption, checkStdinOnce, type DataFlags, withData } from '../given-data.ts'
 import { headerPairs, headerSecretPairs, tagPairs } from '../given-pairs.ts'
-import { addRetryOptions, givenNumber, type RetryFlags, retryFields } from '../given-settings.ts'
+import { maybeSeconds, TIME_AHEAD, timeAhead } from '../given-time.ts'
+import { addRetryOptions, type RetryFlags, retryFields } from '../given-settings.ts'
 import { readSource, type Stdin } from '../given-source.ts'
 
 /** Fields of a push; `false` removes one, which only a change of a job can. */
@@ -36,13 +37,18 @@ export function addRequestOptions(command: Command, byDefault: (value: string) =
 
 export function addStartOptions(command: Command): Command {
   return command
-    .option('--delay <seconds>', 'wait this long before running')
-    .option('--run-at <time>', 'run at this time, such as 2026-12-24T18:00:00+01:00')
+    .option('--delay <seconds>', 'wait this long before running, in seconds or such as 15m')
+    .option('--run-at <time>', `run at this time, such as ${TIME_AHEAD}`)
     .option('--idempotency-key <key>', 'a repeated key creates no second job')
 }
 
+interface JobSources {
+  readonly stdin: Stdin
+  readonly nowMs: () => number
+}
+
 /** The JSON text of a push or of its fields that differ, with the payload exactly as given. */
-export async function writeJobFields(fields: JobFields, stdin: Stdin): Promise<string> {
+export async function writeJobFields(fields: JobFields, { stdin, nowMs }: JobSources): Promise<string> {
   const { queue, url, payload, method, header, headerSecret, delay, runAt, timeout, callbackUrl, tag, data } =
     fields
   checkStdinOnce({ data, payload })
@@ -53,9 +59,9 @@ export async function writeJobFields(fields: JobFields, stdin: Stdin): Promise<s
     ...pairsOf('headers', header, headerPairs),
     ...pairsOf('header_secrets', headerSecret, headerSecretPairs),
     ...(callbackUrl !== undefined && { callback_url: orNull(callbackUrl) }),
-    delay: givenNumber('--delay', delay),
-    run_at: runAt,
-    timeout_seconds: givenNumber('--timeout', timeout),
+    delay: maybeSeconds('--delay', delay),
+    run_at: timeAhead('--run-at', runAt, nowMs()),
+    timeout_seconds: maybeSeconds('--timeout', timeout),
     ...retryFields(fields),
     ...pairsOf('tags', tag, tagPairs),
   })

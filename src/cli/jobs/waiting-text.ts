@@ -15,6 +15,15 @@ const CAUSES: Readonly<Record<Waiting['reason'], (waiting: Waiting) => string>> 
   queue_paused: (waiting) => `its queue is paused${behind(waiting, ', with ')}`,
   held_by_window: ({ window, until }) =>
     `the maintenance window ${window ?? ''} holds it${until === null ? '' : ` until ${until}`}`,
+  circuit_open: ({ until }) =>
+    until === null
+      ? 'the circuit breaker of its queue is open, and one job tries the target'
+      : `the circuit breaker of its queue is open until ${until}`,
+  target_asks_to_wait: ({ until }) =>
+    until === null
+      ? 'its target has asked to wait, and one job tries it'
+      : `its target asks to wait until ${until}`,
+  rate_limited: (waiting) => `its queue is at its rate limit${behind(waiting, ', with ')}`,
   no_executor: () => 'no executor is running',
   team_at_limit: ({ in_flight: calls, limit }) => `its team makes ${calls} of ${limit} calls at once`,
   queue_at_limit: (waiting) =>

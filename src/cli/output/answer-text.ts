@@ -1,32 +1,36 @@
-import { parse, stringify } from 'yaml'
-import { printable } from './text-table.ts'
+import { printable, withoutControls } from './text-table.ts'
 import type { View } from './view.ts'
+import { yamlOfJson } from './yaml.ts'
 
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml', 'name'] as const
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
 export interface ReceivedAnswer<Body> {
-  /** As it came. */
+  /** The body as it came. */
   readonly text: string
   readonly body: Body
 }
 
-/** What is printed of an answer. `json` is the answer as it came: numbers keep their digits. */
+/**
+ * Prints an answer. `json` is the answer as it came, so that numbers keep their digits.
+ * @param width of the terminal, to which `table` keeps; null = there is none
+ */
 export function answerText<Body>(
   { text, body }: ReceivedAnswer<Body>,
-  format: OutputFormat,
+  { format, width }: { readonly format: OutputFormat; readonly width: number | null },
   view: View<Body>,
 ): string {
   switch (format) {
     case 'json':
       return `${text}\n`
     case 'yaml':
-      // JSON is YAML; numbers beyond 2^53 keep their digits as well.
-      return printable(stringify(parse(text, { intAsBigInt: true })))
+      return withoutControls(yamlOfJson(text))
     case 'name':
       return printable(linesOf(view.names(body)))
     default:
-      return view.text(body, format === 'wide')
+      return format === 'wide'
+        ? view.text(body, { isWide: true, width: null })
+        : view.text(body, { isWide: false, width })
   }
 }
 

@@ -2,10 +2,10 @@ import type { OutputStream } from './output-stream.ts'
 
 const WIDTH = 30
 const REDRAW_MS = 100
-/** Goes to the start of the line and erases it. */
+/** Moves to the start of the line and erases it. */
 const ERASE = '\r\u001b[2K'
 
-/** A bar for long work on a terminal; on anything else nothing is written. */
+/** Shows the progress of long work on a terminal, and writes nothing anywhere else. */
 export class ProgressBar {
   readonly #stream: OutputStream
   readonly #nowMs: () => number
@@ -17,7 +17,7 @@ export class ProgressBar {
     this.#nowMs = nowMs
   }
 
-  /** @param total null while it is not known */
+  /** @param total null = it is not known yet */
   update(done: number, total: number | null, note = ''): void {
     const nowMs = this.#nowMs()
     if (this.#stream.isTerminal !== true || nowMs - this.#drawnAtMs < REDRAW_MS) return
@@ -26,7 +26,7 @@ export class ProgressBar {
     this.#stream.write(`${ERASE}${barText(done, total)}${note === '' ? '' : `  ${note}`}`)
   }
 
-  /** Leaves no trace. May be called twice. */
+  /** Erases the bar. May be called twice. */
   end(): void {
     if (this.#isDrawn) this.#stream.write(ERASE)
     this.#isDrawn = false

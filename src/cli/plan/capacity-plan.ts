@@ -5,27 +5,32 @@ import {
   HISTORY_PART,
   SHARDS_MAX,
 } from '../../domain/limits.ts'
+import type { GivenRate } from '../given-rate.ts'
 import { CONNECTIONS, type Cost, COSTS, MANY_QUEUES, MEASURED_BATCH, MEASURED_JOB_BYTES } from './costs.ts'
 
 export interface Load {
   readonly jobsPerSecond: number
   readonly queues: number
   readonly callMs: number
-  /** Jobs in one request of a client. */
+  /** How many jobs a client sends in one request. */
   readonly batch: number
-  /** The JSON of a job. */
+  /** The size of a job's JSON. */
   readonly jobBytes: number
-  /** Jobs that may wait or be delayed at the same time. */
+  /** How many jobs may wait or be delayed at the same time. */
   readonly waitingJobs: number
+  /** The `rate_limit` of each queue; null = none. */
+  readonly rateLimit: GivenRate | null
 }
 
-/** How much of the CPU of a core a process is to use: beyond, waits grow faster than the load. */
+/** A process is to use this part of a core. Beyond it, waits grow faster than the load. */
 export const CORE_PART = 0.6
-/** How many calls of an executor's concurrency are to be open: the rest is for targets that become slower. */
+/** This part of an executor's concurrency is to be open. The rest is for targets that become slower. */
 export const CALLS_PART = 0.5
-/** What `PUNCTUAL_EXECUTOR_CONCURRENCY` is unless it is set. */
+/** So much of a rate limit is used while there is work. */
+const RATE_PART = 0.98
+/** The default of `PUNCTUAL_EXECUTOR_CONCURRENCY`. */
 export const CONCURRENCY = 1000
-/** One may be lost or replaced. */
+/** One pod may be lost or replaced at any time. */
 const PODS_MIN = 2
 const CONTROLLERS = 2
 /** Intake stops while less than this part of Redis's memory is free. */
@@ -35,7 +40,7 @@ const DAY_SECONDS = 86_400
 
 export interface Pods {
   readonly pods: number
-  /** Of all of them. */
+  /** The cores of all pods together. */
   readonly cores: number
   readonly memory_mib_per_pod: number
 }
@@ -48,7 +53,10 @@ export interface CapacityPlan {
     readonly jobs_per_request: number
     readonly job_bytes: number
     readonly waiting_jobs: number
+    readonly rate_limit: GivenRate | null
   }
+  /** Calls that begin in a second: the jobs, or fewer where rate limits keep some waiting. */
+  readonly calls_per_second: number
   readonly calls_in_flight: number
   readonly api: Pods
   readonly executors: Pods & { readonly calls_per_pod: number }
@@ -64,17 +72,16 @@ export interface CapacityPlan {
   readonly warnings: readonly string[]
 }
 
-/** What a load takes, by the costs that were measured. docs/capacity.md derives it. */
+/** Works out what a load takes, by the costs that were measured. docs/capacity.md derives it. */
 export function planCapacity(load: Load): CapacityPlan {
   const cpu = cpuPerJob(load)
-  const callsInFlight = Math.ceil((load.jobsPerSecond * load.callMs) / 1000)
-  const cores = (micros: number): number => (load.jobsPerSecond * micros) / 1e6
+  const callsPerSecond = callsBegun(load)
+  const callsInFlight = Math.ceil((callsPerSecond * load.callMs) / 1000)
+  const cores = (micros: number, perSecond = load.jobsPerSecond): number => (perSecond * micros) / 1e6
+  const executorCores = cores(cpu.executor, callsPerSecond)
   const primaries = Math.max(1, Math.ceil(cores(cpu.redis) / CORE_PART))
   const api = podsFor(cores(cpu.api))
-  const executors = Math.max(
-    podsFor(cores(cpu.executor)),
-    Math.ceil(callsInFlight / (CONCURRENCY * CALLS_PART)),
-  )
+  const executors = Math.max(podsFor(executorCores), Math.ceil(callsInFlight / (CONCURRENCY * CALLS_PART)))
   const callsPerPod = Math.max(1, Math.ceil(callsInFlight / executors))
   return {
     load: {
@@ -84,12 +91,14 @@ export function planCapacity(load: Load): CapacityPlan {
       jobs_per_request: load.batch,
       job_bytes: load.jobBytes,
       waiting_jobs: load.waitingJobs,
+      rate_limit: load.rateLimit,
     },
+    calls_per_second: rounded(callsPerSecond),
     calls_in_flight: callsInFlight,
     api: { pods: api, cores: rounded(cores(cpu.api)), memory_mib_per_pod: Math.ceil(COSTS.apiMemory.value) },
     executors: {
       pods: executors,
-      cores: rounded(cores(cpu.executor)),
+      cores: rounded(executorCores),
       memory_mib_per_pod: executorMemory(callsPerPod),
       calls_per_pod: callsPerPod,
     },
@@ -103,11 +112,17 @@ export function planCapacity(load: Load): CapacityPlan {
     },
     connections_to_targets: callsInFlight,
     cpu_us_per_job: { api: rounded(cpu.api), executor: rounded(cpu.executor), redis: rounded(cpu.redis) },
-    warnings: warningsOf(load, primaries),
+    warnings: warningsOf(load, { primaries, callsPerSecond }),
   }
 }
 
-/** µs of one job's life. */
+/** The jobs of a second, as far as the rate limits of their queues let them begin. */
+function callsBegun({ jobsPerSecond, queues, rateLimit }: Load): number {
+  if (rateLimit === null) return jobsPerSecond
+  return Math.min(jobsPerSecond, (queues * rateLimit.limit * RATE_PART) / rateLimit.period_seconds)
+}
+
+/** The CPU of one job's life, in µs. */
 export function cpuPerJob({ queues, batch }: Pick<Load, 'queues' | 'batch'>) {
   const spread = Math.min(1, (queues - 1) / (MANY_QUEUES - 1))
   const between = (one: Cost, many: Cost): number => one.value + spread * (many.value - one.value)
@@ -133,7 +148,7 @@ function executorMemory(calls: number): number {
   return Math.ceil(atWork.value + (atMany.value * calls) / 10_000)
 }
 
-/** `maxmemory` of all primaries together. */
+/** The `maxmemory` of all primaries together. */
 function redisBytes({ jobsPerSecond, queues, jobBytes, waitingJobs }: Load): number {
   const waiting = waitingJobs * (COSTS.waitingJob.value + Math.max(0, jobBytes - MEASURED_JOB_BYTES))
   const finished = Math.min(
@@ -144,8 +159,17 @@ function redisBytes({ jobsPerSecond, queues, jobBytes, waitingJobs }: Load): num
   return (waiting + kept) / (1 - HISTORY_PART - RESERVE_PART)
 }
 
-function warningsOf({ queues }: Load, primaries: number): string[] {
+function warningsOf(
+  { queues, jobsPerSecond }: Load,
+  { primaries, callsPerSecond }: { readonly primaries: number; readonly callsPerSecond: number },
+): string[] {
   const warnings: string[] = []
+  if (callsPerSecond < jobsPerSecond) {
+    const more = rounded(jobsPerSecond - callsPerSecond)
+    warnings.push(
+      `The rate limit lets ${rounded(callsPerSecond)} of ${jobsPerSecond} jobs/s begin, so ${more} more wait each second: raise it, or push fewer.`,
+    )
+  }
   if (primaries > SHARDS_MAX) {
     warnings.push(`An installation uses at most ${SHARDS_MAX} primaries: split the load over several.`)
   }

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { cliError, MISUSED } from '../cli-error.ts'
 import type { CommandRunner } from '../command-runner.ts'
 import { wholeNumber } from '../given-number.ts'
+import { givenRate } from '../given-rate.ts'
 import { PLAN_PAGE } from './plan-text.ts'
 import { planCapacity } from './capacity-plan.ts'
 
@@ -12,11 +13,12 @@ interface PlanFlags {
   readonly jobsPerRequest: string
   readonly jobBytes: string
   readonly waitingJobs?: string
+  readonly rateLimit?: string
   readonly output: 'table' | 'json' | 'yaml'
   readonly json?: true
 }
 
-/** Of each, the least and the most that a plan is made for. */
+/** The least and the most of each figure that a plan is made for. */
 const BOUNDS = {
   jobsPerSecond: [1, 10_000_000],
   queues: [1, 10_000_000],
@@ -25,10 +27,9 @@ const BOUNDS = {
   jobBytes: [1, 1_048_576],
   waitingJobs: [0, 10_000_000_000],
 } as const
-/** Waiting jobs unless said: the pushes of so many seconds in which no target answers. */
+/** The default of waiting jobs is what is pushed in this many seconds, for an outage of all targets. */
 const OUTAGE_SECONDS = 600
 
-/** Adds `plan`. */
 export function registerPlanCommand(program: Command, runner: CommandRunner): void {
   const format = new Option('-o, --output <format>', 'how the plan is printed')
   program
@@ -40,6 +41,7 @@ export function registerPlanCommand(program: Command, runner: CommandRunner): vo
     .option('--jobs-per-request <number>', 'jobs that a client pushes in one request', '1')
     .option('--job-bytes <number>', 'the JSON of a job', '152')
     .option('--waiting-jobs <number>', 'jobs waiting or delayed at most (default: the pushes of ten minutes)')
+    .option('--rate-limit <calls>', 'the rate limit of each queue, such as 10/s or 600/1m; or none')
     .addOption(format.choices(['table', 'json', 'yaml']).default('table'))
     .option('--json', 'the same as -o json')
     .action((flags: PlanFlags) =>
@@ -55,6 +57,7 @@ export function registerPlanCommand(program: Command, runner: CommandRunner): vo
             flags.waitingJobs === undefined
               ? jobsPerSecond * OUTAGE_SECONDS
               : given('waitingJobs', flags.waitingJobs),
+          rateLimit: flags.rateLimit === undefined ? null : givenRate('--rate-limit', flags.rateLimit),
         })
         const output = flags.json === true ? 'json' : flags.output
         runner.print({ output }, { text: JSON.stringify(body, null, 2), body }, PLAN_PAGE)

@@ -1,3 +1,4 @@
+import { rateText } from '../given-rate.ts'
 import { columns } from '../output/text-table.ts'
 import { factView } from '../output/view.ts'
 import { CALLS_PART, type CapacityPlan, CORE_PART } from './capacity-plan.ts'
@@ -8,7 +9,7 @@ const grouped = (value: number): string => value.toLocaleString('en-US')
 export const PLAN_PAGE = factView<CapacityPlan>((plan) => {
   const { load, api, executors, redis, cpu_us_per_job: cpu } = plan
   return [
-    `${grouped(load.jobs_per_second)} jobs/s over ${grouped(load.queues)} queues, calls of ${grouped(load.call_ms)} ms: ` +
+    `${grouped(load.jobs_per_second)} jobs/s over ${grouped(load.queues)} queues${rateOfEach(load)}, calls of ${grouped(load.call_ms)} ms: ` +
       `${grouped(plan.calls_in_flight)} calls in flight`,
     '',
     columns([
@@ -30,6 +31,10 @@ export const PLAN_PAGE = factView<CapacityPlan>((plan) => {
     ...plan.warnings.map((warning) => `warning: ${warning}`),
   ]
 })
+
+function rateOfEach({ rate_limit: rate }: CapacityPlan['load']): string {
+  return rate === null ? '' : ` of at most ${rateText(rate)}`
+}
 
 function podCells({ pods, cores, memory_mib_per_pod: memory }: CapacityPlan['api']): string[] {
   return [grouped(pods), String(cores), `${grouped(memory)} MiB`]

@@ -1,34 +1,39 @@
-import type { EditedQueue, Queue, QueueList } from '../../../clients/typescript/src/client.ts'
+import type { EditedQueue, Queue, QueueList, QueueRow } from '../../../clients/typescript/src/client.ts'
+import { rateText } from '../given-rate.ts'
 import { managedLines } from '../output/managed-lines.ts'
 import { itemView, listView } from '../output/view.ts'
 
-/** One line per queue. */
-export const QUEUE_LIST = listView<QueueList, Queue>({
+/** One line per queue; what failed is of the last hour. */
+export const QUEUE_LIST = listView<QueueList, QueueRow>({
   kind: 'queue',
   items: (list) => list.queues,
   id: (queue) => queue.queue_id,
   columns: [
     { head: 'QUEUE', cell: (queue) => String(queue.queue_id) },
-    { head: 'NAME', cell: (queue) => queue.name },
+    { head: 'NAME', cell: (queue) => queue.name, isMain: true },
     { head: 'STATE', cell: stateText },
-    { head: 'READY', cell: ({ counts }) => String(counts.pending) },
+    { head: 'STARTABLE', cell: ({ startable }) => String(startable) },
+    {
+      head: 'STOPPED',
+      cell: ({ stopped }) => (stopped === null ? '0' : `${stopped.jobs} ${stopped.reason}`),
+    },
+    { head: 'OLDEST', cell: ({ oldest_startable_seconds: age }) => (age === null ? '-' : `${age} s`) },
+    { head: 'FAILED', cell: failedText },
     { head: 'DELAYED', cell: ({ counts }) => String(counts.delayed) },
     { head: 'IN FLIGHT', cell: ({ counts }) => String(counts.processing) },
     { head: 'DEAD', cell: ({ counts }) => String(counts.dead) },
     { head: 'PARALLELISM', cell: (queue) => String(queue.max_parallelism ?? '-'), isWide: true },
+    { head: 'RATE', cell: ({ rate_limit: rate }) => (rate === null ? '-' : rateText(rate)), isWide: true },
     { head: 'TIMEOUT', cell: (queue) => `${queue.timeout_seconds} s`, isWide: true },
     { head: 'RETRIES', cell: retryText, isWide: true },
   ],
 })
 
-export const QUEUE_PAGE = itemView<Queue>({ kind: 'queue', id: (queue) => queue.queue_id, lines: queueLines })
+function failedText({ last_hour: { ended, failed } }: QueueRow): string {
+  return ended === 0 ? '-' : `${Number(((failed / ended) * 100).toPrecision(2))} %`
+}
 
-/** A queue with its version, which `queues edit --if-match` takes. */
-export const READ_QUEUE = itemView<Queue & { readonly version: string | null }>({
-  kind: 'queue',
-  id: (queue) => queue.queue_id,
-  lines: (queue, isWide) => [...queueLines(queue), ...(isWide ? [`version ${queue.version ?? '-'}`] : [])],
-})
+export const QUEUE_PAGE = itemView<Queue>({ kind: 'queue', id: (queue) => queue.queue_id, lines: queueLines })
 
 export const EDITED_QUEUE = itemView<EditedQueue>({
   kind: 'queue',
@@ -42,6 +47,8 @@ function queueLines(queue: Queue): readonly string[] {
     `queue ${queue.queue_id}  ${queue.name}  (${stateText(queue)})`,
     `${counts.pending} ready, ${counts.delayed} delayed, ${counts.processing} in flight, ${counts.dead} dead letters`,
     `${queue.max_parallelism === null ? 'any number' : `at most ${queue.max_parallelism}`} at a time${queue.strict_parallelism ? ', strictly' : ''}`,
+    ...throttleLines(queue),
+    ...flowLines(queue),
     `timeout ${queue.timeout_seconds} s, ${retryText(queue)}`,
     `dead letters kept ${queue.dlq_retention_days} days, alerts ${queue.alerts_enabled ? 'on' : 'off'}`,
     ...queue.success_assertions.map(({ type, value }) => `succeeds if ${type} ${value}`),
@@ -49,10 +56,41 @@ function queueLines(queue: Queue): readonly string[] {
   ]
 }
 
-function stateText({ is_active: isActive, is_draining: isDraining }: Queue): string {
-  return `${isActive ? 'active' : 'paused'}${isDraining ? ', draining' : ''}`
+function stateText({ is_active: isActive, is_draining: isDraining, throttled }: Queue): string {
+  const state = isActive ? 'active' : 'paused'
+  return `${state}${isDraining ? ', draining' : ''}${throttled === null ? '' : ', throttled'}`
 }
 
-function retryText({ retries_enabled: isOn, retry_delays: delays }: Queue): string {
-  return isOn ? `retries after ${delays.join(', ')} s` : 'no retries'
+const THROTTLES: Readonly<Record<NonNullable<Queue['throttled']>['reason'], string>> = {
+  rate_limited: 'rate limited',
+  target_asks_to_wait: 'its target asks to wait',
+  circuit_open: 'its circuit breaker is open',
+}
+
+function throttleLines({ throttled }: Queue): readonly string[] {
+  if (throttled === null) return []
+  const { reason, until } = throttled
+  return [
+    `throttled: ${THROTTLES[reason]}${until === null ? ', one job tries the target' : ` until ${until}`}`,
+  ]
+}
+
+function flowLines(queue: Queue): readonly string[] {
+  const { rate_limit: rate, respect_retry_after: isRespected, circuit_breaker: breaker } = queue
+  return [
+    ...(rate === null ? [] : [`at most ${rateText(rate)}`]),
+    ...(isRespected ? ['waits for as long as its target asks by Retry-After'] : []),
+    ...(breaker === null
+      ? []
+      : [
+          `stops for ${breaker.open_seconds} s when ${breaker.failure_percent} % of at least ${breaker.min_calls} calls in ${breaker.window_seconds} s fail`,
+        ]),
+  ]
+}
+
+function retryText(queue: Queue): string {
+  const { retry_delays: delays, retry_jitter_percent: jitter, no_retry_statuses: statuses } = queue
+  if (!queue.retries_enabled) return 'no retries'
+  const longer = jitter === 0 ? '' : `, up to ${jitter} % longer`
+  return `retries after ${delays.join(', ')} s${longer}${statuses.length === 0 ? '' : `, but not after ${statuses.join(', ')}`}`
 }

@@ -7,7 +7,7 @@ const CONNECTIONS_MAX = 200
 export interface Received {
   readonly method: string
   readonly path: string
-  /** Names and values in turn, as received. */
+  /** Names and values in turn, as they were received. */
   readonly rawHeaders: readonly string[]
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: Buffer
@@ -15,16 +15,16 @@ export interface Received {
 
 export interface ReceiverOptions {
   readonly host: string
-  /** 0 = any free one. */
+  /** 0 = any free port. */
   readonly port: number
   readonly status: number
-  /** Before each answer. */
+  /** How long each answer is delayed. */
   readonly delayMs: number
   readonly answer: string
   readonly onCall: (call: Received) => void
 }
 
-/** A server that answers every call alike. */
+/** Answers every call alike. */
 export class CallReceiver {
   readonly #options: ReceiverOptions
   readonly #server: Server
@@ -36,7 +36,7 @@ export class CallReceiver {
     this.#server.maxConnections = CONNECTIONS_MAX
   }
 
-  /** Its address. @throws when it cannot listen */
+  /** Listens. @returns its address @throws when it cannot listen */
   async start(): Promise<string> {
     const { host, port } = this.#options
     await new Promise<void>((resolve, reject) => {
@@ -47,7 +47,7 @@ export class CallReceiver {
     return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`
   }
 
-  /** Calls that wait for their answer get none. */
+  /** Ends the server; calls that wait for their answer get none. */
   stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer)
     this.#server.closeAllConnections()
@@ -63,7 +63,7 @@ export class CallReceiver {
         if (bytes <= BODY_BYTES_MAX) chunks.push(chunk)
       }
     } catch {
-      // The caller hung up before the end of its body.
+      // The caller hung up before the end of the body.
       return
     }
     if (bytes > BODY_BYTES_MAX) return void response.writeHead(413, { connection: 'close' }).end()

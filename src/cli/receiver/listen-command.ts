@@ -8,7 +8,7 @@ import { CallReceiver, type Received } from './call-receiver.ts'
 import { AGE_SECONDS_MAX, verify } from './signature.ts'
 import { secretOf, verdictText } from './verify-command.ts'
 
-/** Of a body that is printed. */
+/** A body is printed up to this length. */
 const SHOWN_CHARACTERS_MAX = 16_384
 const DELAY_SECONDS_MAX = 3600
 
@@ -28,7 +28,6 @@ export interface ListenTools {
   readonly interrupted: () => Promise<void>
 }
 
-/** Adds `listen`. */
 export function registerListenCommand(program: Command, runner: CommandRunner, tools: ListenTools): void {
   program
     .command('listen')

@@ -1,18 +1,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** As Standard Webhooks has it; an older call may be a replay by somebody else. */
+/** An older call may be a replay by somebody else. Standard Webhooks proposes this bound. */
 export const AGE_SECONDS_MAX = 300
 
 export interface ReceivedCall {
-  /** Names in lower case. */
+  /** Headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** The bytes as received, before any parsing. */
+  /** The bytes of the body before any parsing. */
   readonly body: Buffer
 }
 
 export interface SchemeVerdict {
   readonly scheme: 'X-Punctual-Signature' | 'webhook-signature'
-  /** null = valid. */
+  /** null = the signature is valid. */
   readonly fault: string | null
 }
 
@@ -22,7 +22,7 @@ interface Terms {
   readonly ageSecondsMax: number
 }
 
-/** A verdict on each scheme whose headers the call has; none when it is not signed. */
+/** Judges each scheme whose headers the call has. A call that is not signed has no verdicts. */
 export function verify(call: ReceivedCall, terms: Terms): readonly SchemeVerdict[] {
   const { headers } = call
   const verdicts: SchemeVerdict[] = []
@@ -35,7 +35,7 @@ export function verify(call: ReceivedCall, terms: Terms): readonly SchemeVerdict
   return verdicts
 }
 
-/** Whether it is signed, and right by every scheme. */
+/** A call is verified when it is signed, and valid by every scheme it is signed by. */
 export function isVerified(verdicts: readonly SchemeVerdict[]): boolean {
   return verdicts.length > 0 && verdicts.every(({ fault }) => fault === null)
 }
@@ -71,7 +71,9 @@ function ageFault(name: string, timestamp: string, { nowMs, ageSecondsMax }: Ter
   return `${name} is ${apart}, more than ${ageSecondsMax} s`
 }
 
-/** Of Standard Webhooks: what the base64 after the prefix decodes to; the text itself without the prefix. */
+/**
+ * The key of Standard Webhooks: what the base64 after the prefix decodes to, or the text itself if it has no prefix.
+ */
 function keyOf(secret: string): Buffer {
   const prefix = 'whsec_'
   return secret.startsWith(prefix) ? Buffer.from(secret.slice(prefix.length), 'base64') : Buffer.from(secret)

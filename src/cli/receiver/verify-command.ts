@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { cliError, MISUSED } from '../cli-error.ts'
 import { collect } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
-import { wholeNumber } from '../given-number.ts'
+import { givenSeconds } from '../given-time.ts'
 import { headerPairs } from '../given-pairs.ts'
 import { readSource, readSourceBytes, type Stdin } from '../given-source.ts'
 import { AGE_SECONDS_MAX, isVerified, type SchemeVerdict, verify } from './signature.ts'
@@ -14,7 +14,6 @@ interface VerifyFlags {
   readonly maxAge: string
 }
 
-/** Adds `verify`. */
 export function registerVerifyCommand(program: Command, runner: CommandRunner, stdin: Stdin): void {
   program
     .command('verify')
@@ -33,7 +32,7 @@ export function registerVerifyCommand(program: Command, runner: CommandRunner, s
         const body = await readSourceBytes(flags.body, stdin)
         const secret = await secretOf(flags.secret, stdin)
         if (secret === null) throw cliError('no secret given (--secret, or --secret @file)', MISUSED)
-        const ageSecondsMax = wholeNumber('--max-age', flags.maxAge)
+        const ageSecondsMax = givenSeconds('--max-age', flags.maxAge)
         const verdicts = verify({ headers, body }, { secret, nowMs: Date.now(), ageSecondsMax })
         runner.say(verdicts.map((verdict) => `${verdictText(verdict)}\n`).join(''))
         if (verdicts.length === 0) throw cliError('the call is not signed')
@@ -42,7 +41,7 @@ export function registerVerifyCommand(program: Command, runner: CommandRunner, s
     )
 }
 
-/** null when none was given. */
+/** null = no secret was given. */
 export async function secretOf(given: string | undefined, stdin: Stdin): Promise<string | null> {
   if (given === undefined) return null
   const secret = (await readSource(given, stdin)).trim()

@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander'
+import { parseTimestamp } from '../../contract/requests/run-at.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
 import type { OutputFlags } from '../command-options.ts'
 import type { Api } from '../connection/api.ts'
 import { cronIdOf, queueIdOf } from '../connection/named-ids.ts'
-import { addDataOption, type DataFlags, withData } from '../given-data.ts'
-import { durationMs } from '../given-duration.ts'
-import type { Stdin } from '../given-source.ts'
+import { addDataOption, type DataFlags } from '../given-data.ts'
+import { durationMs, TIME_AHEAD, timeAhead } from '../given-time.ts'
+import type { Given } from '../kind-commands.ts'
 
 interface WindowFlags extends OutputFlags, DataFlags {
   readonly queue?: string
@@ -18,17 +19,16 @@ interface WindowFlags extends OutputFlags, DataFlags {
   readonly action?: string
 }
 
-export interface CreateFlags extends WindowFlags {
+interface CreateFlags extends WindowFlags {
   readonly name?: string
   readonly reason?: string
 }
 
-export interface EditFlags extends WindowFlags {
+interface EditFlags extends WindowFlags {
   /** false = for all of the team. */
   readonly resource: boolean
   /** false = none. */
   readonly reason?: string | false
-  readonly ifMatch?: string
 }
 
 export function addCreateOptions(command: Command): Command {
@@ -39,12 +39,8 @@ export function addCreateOptions(command: Command): Command {
 }
 
 export function addEditOptions(command: Command): Command {
-  const versioned = command.option(
-    '--if-match <version>',
-    'only this version, as windows show -o wide prints it, quotes included',
-  )
   return addDataOption(
-    addWindowOptions(versioned, () => '')
+    addWindowOptions(command, () => '')
       .option('--no-resource', 'for all of the team')
       .option('--reason <text>', 'a comment')
       .option('--no-reason', 'remove the comment'),
@@ -56,41 +52,31 @@ function addWindowOptions(command: Command, byDefault: (value: string) => string
     .option('--queue <queue>', `for this queue only, by its name or id${byDefault('all of the team')}`)
     .option('--cron <cron>', 'for this cron only, by its name or id')
     .option('--for <duration>', 'how long, such as 90s, 30m, 2h or 1d')
-    .option('--from <time>', `when it begins, such as 2026-12-24T18:00:00+01:00${byDefault('now')}`)
-    .option('--until <time>', 'when it ends, instead of --for')
+    .option('--from <time>', `when it begins, such as ${TIME_AHEAD}${byDefault('now')}`)
+    .option('--until <time>', 'when it ends, as a time or a span from now on, instead of --for')
     .option('--every <expression>', 'a recurring window begins at the ticks of this cron expression')
     .option('--zone <zone>', `time zone of the expression${byDefault('UTC')}`)
     .addOption(new Option('--action <action>', `what it does${byDefault('mute')}`).choices(['mute', 'hold']))
 }
 
-/** The body of a new window. */
-export async function writeNewWindow(
-  flags: CreateFlags,
-  { api, stdin, nowMs }: { readonly api: Api; readonly stdin: Stdin; readonly nowMs: number },
-): Promise<string> {
+export async function newFields({ flags, api, nowMs }: Given<CreateFlags>): Promise<object> {
   const { name, action, reason, data } = flags
   if (data === undefined && !hasTimes(flags)) throw cliError('give --for or --until', MISUSED)
-  const times = timesOf(flags, nowMs)
-  const fields = { name, ...(await resourceOf(flags, api)), ...times, action, reason }
-  return withData(data, JSON.stringify(fields), stdin)
+  const times = timesOf(flags, { nowMs: nowMs(), isNew: true })
+  return { name, ...(await resourceOf(flags, api)), ...times, action, reason }
 }
 
-/** The body of an edit. */
-export async function writeWindowEdit(
-  flags: EditFlags,
-  { api, stdin }: { readonly api: Api; readonly stdin: Stdin },
-): Promise<string> {
-  const { action, reason, data, resource, queue, cron } = flags
+export async function editedFields({ flags, api, nowMs }: Given<EditFlags>): Promise<object> {
+  const { action, reason, resource, queue, cron } = flags
   if (!resource && (queue ?? cron) !== undefined)
     throw cliError('--no-resource goes with neither --queue nor --cron', MISUSED)
-  const times = timesOf(flags, null)
-  const fields = {
+  const times = timesOf(flags, { nowMs: nowMs(), isNew: false })
+  return {
     ...(resource ? await resourceOf(flags, api) : { resource: null }),
-    ...{ ...times, action, reason: reason === false ? null : reason },
+    ...times,
+    action,
+    reason: reason === false ? null : reason,
   }
-  const text = await withData(data, JSON.stringify(fields), stdin)
-  if (text !== '{}') return text
-  throw cliError('nothing to change was given (see punctual windows edit --help)', MISUSED)
 }
 
 async function resourceOf({ queue, cron }: WindowFlags, api: Api): Promise<object> {
@@ -103,8 +89,13 @@ function hasTimes(flags: WindowFlags): boolean {
   return [flags.for, flags.from, flags.until, flags.every, flags.zone].some((given) => given !== undefined)
 }
 
-/** @param nowMs when a window begins that is not told; null = where it began so far, as of an edit */
-function timesOf(flags: WindowFlags, nowMs: number | null): object {
+interface Start {
+  readonly nowMs: number
+  /** A new window begins now unless told, and one that is edited where it began so far. */
+  readonly isNew: boolean
+}
+
+function timesOf(flags: WindowFlags, start: Start): object {
   if (!hasTimes(flags)) return {}
   const { from, until, every, zone } = flags
   const lengthMs = flags.for === undefined ? null : durationMs('--for', flags.for)
@@ -116,33 +107,29 @@ function timesOf(flags: WindowFlags, nowMs: number | null): object {
     return { recurring: [schedule] }
   }
   if (zone !== undefined) throw cliError('--zone goes with --every', MISUSED)
-  return onceOf({ from, until, lengthMs, nowMs })
+  return onceOf(flags, lengthMs, start)
 }
 
-interface Once {
-  readonly from: string | undefined
-  readonly until: string | undefined
-  readonly lengthMs: number | null
-  readonly nowMs: number | null
-}
-
-function onceOf({ from, until, lengthMs, nowMs }: Once): object {
+/** The beginning and the end of a window that opens once. */
+export function onceOf(
+  { from, until }: { readonly from?: string | undefined; readonly until?: string | undefined },
+  lengthMs: number | null,
+  { nowMs, isNew }: Start,
+): { readonly start_at: string | undefined; readonly end_at: string | undefined } {
   if (lengthMs !== null && until !== undefined) throw cliError('give --for or --until, not both', MISUSED)
-  if (nowMs === null && lengthMs !== null && from === undefined) {
+  if (!isNew && lengthMs !== null && from === undefined) {
     throw cliError('--for goes with --from or --every; --until sets the end alone', MISUSED)
   }
-  if (nowMs !== null && lengthMs === null && until === undefined)
-    throw cliError('give --for or --until', MISUSED)
-  const startMs = from === undefined ? (nowMs ?? Number.NaN) : Date.parse(from)
-  if (lengthMs !== null && Number.isNaN(startMs)) {
-    throw cliError(`--from ${JSON.stringify(from)} is not a time such as 2026-12-24T18:00:00+01:00`, MISUSED)
-  }
-  return {
-    start_at: from ?? (nowMs === null ? undefined : timeText(nowMs)),
-    end_at: lengthMs === null ? until : timeText(startMs + lengthMs),
-  }
+  if (isNew && lengthMs === null && until === undefined) throw cliError('give --for or --until', MISUSED)
+  const now = isNew ? new Date(nowMs).toISOString() : undefined
+  const start = timeAhead('--from', from, nowMs) ?? now
+  const end = timeAhead('--until', until, nowMs)
+  if (lengthMs === null || start === undefined) return { start_at: start, end_at: end }
+  return { start_at: start, end_at: new Date(startMsOf(start) + lengthMs).toISOString() }
 }
 
-function timeText(unixMs: number): string {
-  return new Date(unixMs).toISOString()
+function startMsOf(start: string): number {
+  const startMs = parseTimestamp(start)
+  if (startMs === null) throw new Error('A time that was read is none.')
+  return startMs
 }

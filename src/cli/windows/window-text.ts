@@ -8,7 +8,7 @@ export const WINDOW_LIST = listView<WindowList, MaintenanceWindow>({
   items: (list) => list.windows,
   id: (window) => window.id,
   columns: [
-    { head: 'WINDOW', cell: (window) => window.id },
+    { head: 'WINDOW', cell: (window) => window.id, isMain: true },
     { head: 'ACTION', cell: (window) => window.action },
     { head: 'RESOURCE', cell: resourceText },
     { head: 'STATE', cell: stateText },
@@ -22,16 +22,6 @@ export const WINDOW_PAGE = itemView<MaintenanceWindow>({
   lines: windowLines,
 })
 
-/** A window with its version, which `windows edit --if-match` takes. */
-export const READ_WINDOW = itemView<MaintenanceWindow & { readonly version: string | null }>({
-  kind: 'window',
-  id: (window) => window.id,
-  lines: (window, isWide) => [
-    ...windowLines(window),
-    ...(isWide ? [`version ${window.version ?? '-'}`] : []),
-  ],
-})
-
 function windowLines(window: MaintenanceWindow): readonly string[] {
   const { id, action, reason, problem, start_at: start, end_at: end, recurring } = window
   const times =
@@ -42,8 +32,7 @@ function windowLines(window: MaintenanceWindow): readonly string[] {
             `at ${schedule.cron_expression} (${schedule.time_zone}), for ${schedule.duration_seconds} s`,
         )
   const lines = [`window ${id}  ${action}`, resourceText(window), ...times, stateText(window)]
-  // An API of a version before says nothing of it.
-  const found = problem ? [`problem: ${problem}`] : []
+  const found = problem === null ? [] : [`problem: ${problem}`]
   return [...lines, ...(reason === null ? [] : [reason]), ...found]
 }
 
@@ -54,7 +43,7 @@ function resourceText({ resource }: MaintenanceWindow): string {
 }
 
 function stateText({ active, ends_at: end, next_start_at: next, problem }: MaintenanceWindow): string {
-  if (!active && next === null && problem) return 'never opens'
+  if (!active && next === null && problem !== null) return 'never opens'
   if (active) return end === null ? 'active' : `active until ${shortTime(end)}`
   return next === null ? 'over' : `next at ${shortTime(next)}`
 }

@@ -1,7 +1,7 @@
 /** The body of a 422: `message` is exactly the first text of `errors`. */
 export interface ValidationProblem {
   readonly message: string
-  /** From the path of a field, with dots, to its texts. */
+  /** Texts by the path of a field, with dots. */
   readonly errors: Readonly<Record<string, readonly string[]>>
 }
 

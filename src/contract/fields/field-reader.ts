@@ -148,7 +148,7 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 
 /** WHATWG's parser would also accept `http:host` and `http:\\host`. */
 const URL_START = /^https?:\/\/[^/?#]/i
-/** What WHATWG's parser silently strips or turns into `/`: C0 controls, spaces, DEL, backslashes. */
+/** Characters that WHATWG's parser silently strips or turns into `/`: C0 controls, spaces, DEL, backslashes. */
 // oxlint-disable-next-line no-control-regex
 const URL_REFUSED = /[\u0000-\u0020\u007f\\]/
 

@@ -74,13 +74,13 @@ function headerProblem(field: string, name: string, value: unknown, seen: Set<st
   return value.length > HEADER_VALUE_BYTES_MAX ? mustNotBeMoreBytes(field, HEADER_VALUE_BYTES_MAX) : null
 }
 
-/** What the header secrets that a job names are checked against. */
+/** A team's header secrets and the job's URL, against which the names in a job are checked. */
 export interface HeaderSecretContext {
   /** The team's. */
   readonly headerSecrets: readonly HeaderSecret[]
-  /** Where the job goes; null = that is not known yet. */
+  /** Target of the job; null = not known yet. */
   readonly url: string | null
-  /** Those that the job gives values of. */
+  /** Headers that the job gives values of. */
   readonly headers: TextMap
 }
 
@@ -117,7 +117,9 @@ function nameProblem(
   return refusal === 'unknown' ? mustBeHeaderSecret(field) : mustNotGoToHost(field)
 }
 
-/** What is wrong with the header secrets of a copy, which goes elsewhere or keeps those of a former time. */
+/**
+ * Checks the header secrets of a copy, which goes elsewhere or names secrets that may have changed; null = no problem.
+ */
 export function headerSecretsProblem(
   request: Pick<JobRequest, 'url' | 'headers'>,
   headerSecrets: readonly HeaderSecret[],

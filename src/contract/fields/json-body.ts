@@ -11,7 +11,7 @@ import {
   scanJsonObject,
   scanJsonObjectSliced,
 } from './json-members.ts'
-import { describePlace, placeAfter, placeAfterSliced } from './text-place.ts'
+import { describeLocation, locationAfter, locationAfterSliced } from './text-location.ts'
 import { refuseUnknownFields, UNKNOWN_FIELDS_NAMED_MAX } from './unknown-fields.ts'
 import { mustBeObject, mustNotBeDeeper, mustNotHoldMoreValues, mustNotRepeat } from './validation-texts.ts'
 
@@ -92,21 +92,21 @@ export function* scanBody(body: Buffer): SlicedWork<ScannedBody> {
   const text = body.toString('utf8')
   yield
   if (!isUtf8(body)) {
-    const place = yield* placeAfterSliced(text, text.indexOf('\ufffd'))
-    return new ScannedBody({ kind: 'malformed', error: malformedUtf8Text(describePlace(place)) })
+    const location = yield* locationAfterSliced(text, text.indexOf('\ufffd'))
+    return new ScannedBody({ kind: 'malformed', error: malformedUtf8Text(describeLocation(location)) })
   }
   yield
   const scan = yield* scanJsonObjectSliced(text, manyFields())
   if (scan.kind === 'object' || scan.kind === 'stopped') return new ScannedBody({ text, scan })
-  const place = yield* placeAfterSliced(text, scan.position)
+  const location = yield* locationAfterSliced(text, scan.position)
   const isEarlyEnd = scan.position === text.length
   return new ScannedBody({
     kind: 'malformed',
-    error: malformedText(scan.kind, describePlace(place), isEarlyEnd),
+    error: malformedText(scan.kind, describeLocation(location), isEarlyEnd),
   })
 }
 
-/** As `refusedEarly`, for whatever fields there may be. */
+/** Refuses early like `refusedEarly`, whatever fields there may be. */
 function manyFields(): (name: string, isRepeated: boolean) => boolean {
   let fields = 0
   let repeated = 0
@@ -132,7 +132,7 @@ export function readJsonBody<T>(
   const scan = scanJsonObject(text, refusedEarly(known))
   if (scan.kind === 'stopped') return { kind: 'invalid', problem: problemOfStart(scan, known) }
   if (scan.kind !== 'object') {
-    const where = describePlace(placeAfter(text, scan.position))
+    const where = describeLocation(locationAfter(text, scan.position))
     return { kind: 'malformed', error: malformedText(scan.kind, where, scan.position === text.length) }
   }
   return readMembers({ text, members: scan.members }, known, read)
@@ -186,7 +186,7 @@ function textOf(body: Buffer): string | Malformed {
   if (isUtf8(body)) return text
   return {
     kind: 'malformed',
-    error: malformedUtf8Text(describePlace(placeAfter(text, text.indexOf('\ufffd')))),
+    error: malformedUtf8Text(describeLocation(locationAfter(text, text.indexOf('\ufffd')))),
   }
 }
 

@@ -24,21 +24,21 @@ export type JsonItemsScan =
 
 export interface ItemBounds {
   readonly items: number
-  /** Of one item. */
+  /** Limit of one item. */
   readonly bytes: number
   /** Made anew for each item; see `scanMembers`. */
   isEnough(): (name: string, isRepeated: boolean) => boolean
 }
 
-/** Of a piece beside an item: whatever is cut at its end is longer than an item may be. */
+/** Bytes by which a piece exceeds an item: whatever is cut at its end is longer than an item may be. */
 const SLACK_BYTES = 16
 const NAME_CHARACTERS_SHOWN = 100
-/** Of `e+`, without a digit. */
+/** Length of `e+`, without a digit. */
 const EXPONENT_CHARACTERS = 2
 /** Bytes of a UTF-16 unit in UTF-8, at most. */
 const UNIT_BYTES_MAX = 3
 
-/** For `scanJsonItems`: a piece holds any item that is not too long. */
+/** Pieces for `scanJsonItems`: each holds any item that is not too long. */
 export function piecesOfItems(body: Buffer, itemBytes: number): TextPieces {
   return new TextPieces(body, itemBytes + SLACK_BYTES)
 }
@@ -123,7 +123,7 @@ function hasMoreBytes(text: string, { start, end }: { start: number; end: number
   return units > bytes || Buffer.byteLength(text.slice(start, end)) > bytes
 }
 
-/** Where the next character is that is no white space; the end of the text when the body ends. */
+/** Offset of the next character that is no white space; the end of the text when the body ends. */
 function* nextAt(pieces: TextPieces, start: number): Turns<number> {
   let at = skipSpace(pieces.text, start)
   while (at === pieces.text.length && !pieces.isLast) {
@@ -134,7 +134,7 @@ function* nextAt(pieces: TextPieces, start: number): Turns<number> {
   return at
 }
 
-/** As `nameAt`. A name that is longer than a piece is cut. */
+/** Reads a name like `nameAt`. One that is longer than a piece is cut. */
 function* nameOf(pieces: TextPieces, at: number): Turns<ReturnType<typeof nameAt>> {
   const found = nameAt(pieces.text, at)
   if (found.valueAt >= 0 || pieces.isLast) return found

@@ -53,7 +53,7 @@ export function scanJsonObject(text: string, isEnough: IsEnough): JsonObjectScan
   return scan.end
 }
 
-/** As `scanJsonObject`, with a stop after each piece: a mebibyte takes longer than others should wait. */
+/** Scans like `scanJsonObject`, with a stop after each piece: a mebibyte takes longer than others should wait. */
 export function* scanJsonObjectSliced(text: string, isEnough: IsEnough): SlicedWork<JsonObjectScan> {
   const scan = new ObjectScan(text, isEnough)
   for (let until = 0; !scan.advance((until += PIECE_CHARACTERS));) yield
@@ -74,7 +74,7 @@ export class ObjectScan {
     this.#values = new ValueScan(text, isEnough)
   }
 
-  /** Only once `advance` has answered true. */
+  /** Valid only once `advance` has answered true. */
   get end(): JsonObjectScan {
     return this.#end
   }
@@ -107,7 +107,7 @@ export class ObjectScan {
   }
 }
 
-/** As `JsonObjectScan`; `end` is the offset after the object, whatever follows it. */
+/** Like `JsonObjectScan`; `end` is the offset after the object, whatever follows it. */
 export type JsonMembersScan =
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, JsonMember>; readonly end: number }
   | Extract<JsonObjectScan, { kind: 'stopped' | 'malformed' }>
@@ -128,7 +128,7 @@ export function* endOfValue(text: string, start: number): SlicedWork<number> {
   return scan.end
 }
 
-/** What is read next. */
+/** States, by what is read next: here a value. */
 const VALUE = 0
 /** A value, or the end of the array. */
 const FIRST_ITEM = 1
@@ -146,17 +146,17 @@ class ValueScan {
   /** null = members are of no interest. */
   readonly #isEnough: IsEnough | null
   readonly #members = new Map<string, JsonMember>()
-  /** Of the brackets that are open. */
+  /** Closing brackets that are still to come. */
   readonly #closers: number[] = []
   #state = VALUE
   #at = 0
   #keyStart = 0
-  /** Of the member that is being read. */
+  /** Name of the member that is being read. */
   #name = ''
   #valueStart = 0
   #deepest = 0
   #values = 0
-  /** Once it has ended: the offset after the value, or the complement (~) of an invalid offset. */
+  /** Offset after the value once it has ended, or the complement (~) of an invalid offset. */
   end = 0
   /** The member after which enough was seen. */
   enoughName: string | null = null
@@ -177,7 +177,7 @@ class ValueScan {
     return end < 0 ? { kind: 'malformed', position: ~end } : { kind: 'object', members, end }
   }
 
-  /** As that of ObjectScan. */
+  /** Reads on up to `until`. Answers true once the value has ended. */
   advance(until: number): boolean {
     for (;;) {
       if (this.#state !== WITHIN_STRING && this.#state !== WITHIN_KEY) {
@@ -324,7 +324,7 @@ function stringAt(text: string, start: number, end: number): string {
   return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner
 }
 
-/** What follows the quote of a key; returns where the value starts, or the complement (~) of an invalid offset. */
+/** Skips the colon behind a key; returns where the value starts, or the complement (~) of an invalid offset. */
 function scanColon(text: string, start: number): number {
   const at = skipSpace(text, start)
   return text.charCodeAt(at) === COLON ? skipSpace(text, at + 1) : ~at

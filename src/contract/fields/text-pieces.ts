@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { describePlace, FIRST_PLACE, placeAfter, type TextPlace } from './text-place.ts'
+import { describeLocation, TEXT_START, locationAfter, type TextLocation } from './text-location.ts'
 
 /**
  * A body as text, a piece of it at a time: to decode 16 MiB at once would hold up everybody else. The reader says
@@ -8,7 +8,7 @@ import { describePlace, FIRST_PLACE, placeAfter, type TextPlace } from './text-p
 export class TextPieces {
   readonly #body: Buffer
   readonly #bytes: number
-  /** Of the body, which the text begins and ends at. */
+  /** Offsets in the body at which the text begins and ends. */
   #start = 0
   #end = 0
   #text = ''
@@ -45,17 +45,17 @@ export class TextPieces {
     return this.#isUtf8 ? null : yield* this.describe(this.#text.indexOf('\ufffd'))
   }
 
-  /** Where a character of the text is in the body, for people. Yields after each piece. */
+  /** Describes for people where in the body a character of the text is. Yields after each piece. */
   *describe(at: number): Generator<undefined, string> {
-    let place: TextPlace = FIRST_PLACE
+    let location: TextLocation = TEXT_START
     for (let from = 0; from < this.#start;) {
       const to = this.#cut(from, Math.min(this.#bytes, this.#start - from))
       const piece = this.#body.toString('utf8', from, to)
-      place = placeAfter(piece, piece.length, place)
+      location = locationAfter(piece, piece.length, location)
       from = to
       yield
     }
-    return describePlace(placeAfter(this.#text, at, place))
+    return describeLocation(locationAfter(this.#text, at, location))
   }
 
   /** The end of a piece, not within a character; in what is no UTF-8, it may be anywhere. */

@@ -22,6 +22,12 @@ export const mustBeUrl = sentence('must be a valid URL.')
 export const mustNotCarryCredentials = sentence('must not contain a user name or password.')
 export const mustNotBeBlocked = sentence('must not point to a blocked address.')
 export const mustBeTimestamp = sentence('must be a valid ISO 8601 timestamp with an offset.')
+export const mustBeTimeOrSpan = sentence(
+  'must be a valid ISO 8601 timestamp with an offset, or a span back from now such as 15m, 1h or 7d.',
+)
+export const tooManyQueuesToOrder = sentence(
+  'cannot list so many queues by time. Name a queue, or list by queue.',
+)
 export const mustBeHost = sentence('must be a host name or address without a port.')
 export const mustBeTag = sentence('must be the name of a tag, a colon, and its value.')
 export const mustBeHeaderValue = sentence('must be a valid header value.')
@@ -67,16 +73,18 @@ export const namesMustBeBetween = (field: string, max: number): string =>
 
 export const mustNotBeMask = sentence('must be the value itself: this is what is shown in its place.')
 
-/** Of an edit. */
+/** For an edit that keeps a header by giving its mask. */
 export const keepsNothing = sentence('keeps nothing: there is no such header yet.')
 
-/** Of an edit or copy. */
+/** Refuses an edit or copy that would take secret headers to another origin. */
 export const mustBeGivenAnew = sentence(
   'must be given anew: it is shown to nobody, and the URL is of another origin.',
 )
 
 export const mustNotBeLater = (field: string, days: number): string =>
   sentence(`must not be more than ${days} days ahead.`)(field)
+
+export const onlyForNewJobs = sentence('is only for the actions retry and replay.')
 
 export const prohibits = (field: string, other: string): string =>
   sentence(`prohibits ${shown(other)} from being present.`)(field)

@@ -17,7 +17,7 @@ import {
   required,
   unknownField,
 } from '../fields/validation-texts.ts'
-import { readKeyField } from '../requests/idempotency-key.ts'
+import { readKeyField } from '../fields/idempotency-key.ts'
 import { type AcceptedPush, PUSH_FIELDS, type PushContext, readPushFields } from '../requests/push-request.ts'
 
 const FIELD = 'jobs'

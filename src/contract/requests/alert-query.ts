@@ -25,7 +25,7 @@ const FILTERS: ReadonlySet<string> = new Set(ALERT_FILTERS)
 const LIST_PARAMETERS: ReadonlySet<string> = new Set([...ALERT_FILTERS, ...PAGE_PARAMETERS])
 const DELETION_PARAMETERS: ReadonlySet<string> = new Set([...ALERT_FILTERS, 'all'])
 
-/** As in the port: conditions that all must hold; null = any. */
+/** Shape of `AlertFilter` in the ports, which the contract may not import: all conditions must hold; null = any. */
 export interface WantedAlerts {
   readonly type: AlertType | null
   readonly reason: AlertReason | null
@@ -37,16 +37,22 @@ export interface WantedAlerts {
 }
 
 /** The query of `GET /api/alerts`. */
-export function readAlertQuery(search: string): QueryResult<Page & { readonly filter: WantedAlerts }> {
-  return readQuery(search, LIST_PARAMETERS, (query) => ({ filter: readFilter(query), ...readPage(query) }))
+export function readAlertQuery(
+  search: string,
+  nowMs: number,
+): QueryResult<Page & { readonly filter: WantedAlerts }> {
+  return readQuery(search, { known: LIST_PARAMETERS, nowMs }, (query) => ({
+    filter: readFilter(query),
+    ...readPage(query),
+  }))
 }
 
 /**
  * The query of `DELETE /api/alerts`. Without a filter it must say `all=true`: with an unset variable, a script would
  * delete everything.
  */
-export function readAlertDeletion(search: string): QueryResult<WantedAlerts> {
-  return readQuery(search, DELETION_PARAMETERS, (query) => {
+export function readAlertDeletion(search: string, nowMs: number): QueryResult<WantedAlerts> {
+  return readQuery(search, { known: DELETION_PARAMETERS, nowMs }, (query) => {
     const filter = readFilter(query)
     const isAll = query.boolean('all') === true
     const given = ALERT_FILTERS.find((name) => query.value(name) !== undefined)

@@ -2,12 +2,17 @@ import { AUDITED_KINDS, type AuditedResource } from '../../domain/access/audit-r
 import { type Page, PAGE_PARAMETERS, type QueryResult, readPage, readQuery, readTime } from './list-query.ts'
 
 const PARAMETERS: ReadonlySet<string> = new Set([
-  ...['actor', 'action', 'resource_kind', 'resource', 'after', 'before'],
+  'actor',
+  'action',
+  'resource_kind',
+  'resource',
+  'after',
+  'before',
   ...PAGE_PARAMETERS,
 ])
 const TEXT_CHARACTERS_MAX = 255
 
-/** As in the port: conditions that all must hold; null = any. */
+/** Shape of `AuditFilter` in the ports, which the contract may not import: all conditions must hold; null = any. */
 export interface WantedAuditRecords {
   readonly actor: string | null
   readonly action: string | null
@@ -18,8 +23,11 @@ export interface WantedAuditRecords {
 }
 
 /** The query of `GET /api/audit`. */
-export function readAuditQuery(search: string): QueryResult<Page & { readonly filter: WantedAuditRecords }> {
-  return readQuery(search, PARAMETERS, (query) => ({
+export function readAuditQuery(
+  search: string,
+  nowMs: number,
+): QueryResult<Page & { readonly filter: WantedAuditRecords }> {
+  return readQuery(search, { known: PARAMETERS, nowMs }, (query) => ({
     filter: {
       actor: query.text('actor', TEXT_CHARACTERS_MAX),
       action: query.text('action', TEXT_CHARACTERS_MAX),

@@ -26,7 +26,7 @@ import {
   mustNotBeLonger,
   refusedAs,
 } from '../fields/validation-texts.ts'
-import { readIdempotencyKey } from './idempotency-key.ts'
+import { readIdempotencyKey } from '../fields/idempotency-key.ts'
 import { parseTimestamp } from './run-at.ts'
 
 /** The fields of `POST /api/crons`, in the order errors are reported. */
@@ -86,7 +86,9 @@ export function readNewCron(body: RequestBody, context: NewCronContext): BodyRes
     const settings = {
       ...DEFAULT_CRON_SETTINGS,
       // Empty only after a reported mistake, and then the value is not used.
-      ...{ displayName: '', url: '', cronExpression: '' },
+      displayName: '',
+      url: '',
+      cronExpression: '',
       ...readSettings(fields, context, true),
     }
     return { settings, key: readIdempotencyKey(fields.errors, context.idempotencyKey) }

@@ -14,7 +14,7 @@ import {
   mustNotBeLater,
   prohibits,
 } from '../fields/validation-texts.ts'
-import { fingerprintOf, readIdempotencyKey } from './idempotency-key.ts'
+import { fingerprintOf, readIdempotencyKey } from '../fields/idempotency-key.ts'
 import { parseTimestamp } from './run-at.ts'
 
 /** The fields of `POST /api/jobs`, in the order errors are reported. */

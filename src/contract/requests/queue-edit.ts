@@ -1,8 +1,15 @@
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import { DLQ_RETENTION_DAYS, MAX_PARALLELISM_MAX } from '../../domain/limits.ts'
 import { readAssertions } from '../fields/assertion-fields.ts'
+import { readCircuitBreaker, readRateLimit } from '../fields/flow-fields.ts'
 import { type BodyResult, readJsonBody, type RequestBody } from '../fields/json-body.ts'
-import { readCallbackEvents, readRetryDelays, readTimeoutSeconds } from '../fields/retry-fields.ts'
+import {
+  readCallbackEvents,
+  readNoRetryStatuses,
+  readRetryDelays,
+  readRetryJitter,
+  readTimeoutSeconds,
+} from '../fields/retry-fields.ts'
 import { cannotChange } from '../fields/validation-texts.ts'
 
 /** The fields of `PATCH /api/queues/{queue_id}`; `name` is among them so that its refusal says why. */
@@ -13,13 +20,25 @@ const QUEUE_FIELDS: ReadonlySet<string> = new Set([
   'timeout_seconds',
   'retries_enabled',
   'retry_delays',
+  'no_retry_statuses',
+  'retry_jitter_percent',
   'success_assertions',
   'alerts_enabled',
   'max_parallelism',
+  'rate_limit',
+  'respect_retry_after',
+  'circuit_breaker',
   'dlq_retention_days',
   'callback_events',
   'strict_parallelism',
 ])
+
+/** null means absent, except for these settings, which it ends; by their names in the domain. */
+const ENDED_BY_NULL: Readonly<Record<string, string>> = {
+  maxParallelism: 'max_parallelism',
+  rateLimit: 'rate_limit',
+  circuitBreaker: 'circuit_breaker',
+}
 
 /** No longer than a value of the audit log, which keeps it. */
 export const STOP_REASON_CHARACTERS_MAX = 200
@@ -42,16 +61,22 @@ export function readQueueEdit(body: RequestBody): BodyResult<Partial<QueueSettin
       timeoutSeconds: readTimeoutSeconds(fields),
       retriesEnabled: fields.boolean('retries_enabled'),
       retryDelays: readRetryDelays(fields),
+      noRetryStatuses: readNoRetryStatuses(fields),
+      retryJitterPercent: readRetryJitter(fields),
       successAssertions: readAssertions(fields),
       alertsEnabled: fields.boolean('alerts_enabled'),
       maxParallelism: fields.integer('max_parallelism', 1, MAX_PARALLELISM_MAX),
+      rateLimit: readRateLimit(fields),
+      respectRetryAfter: fields.boolean('respect_retry_after'),
+      circuitBreaker: readCircuitBreaker(fields),
       dlqRetentionDays: fields.choice('dlq_retention_days', DLQ_RETENTION_DAYS),
       callbackEvents: readCallbackEvents(fields),
       strictParallelism: fields.boolean('strict_parallelism'),
     }
-    // null means absent, except here: an unlimited parallelism.
-    const isGiven = (name: string, value: unknown): boolean =>
-      value !== null || (name === 'maxParallelism' && fields.has('max_parallelism'))
+    const isGiven = (name: string, value: unknown): boolean => {
+      const endedBy = ENDED_BY_NULL[name]
+      return value !== null || (endedBy !== undefined && fields.has(endedBy))
+    }
     return Object.fromEntries(Object.entries(given).filter(([name, value]) => isGiven(name, value)))
   })
 }

@@ -21,3 +21,12 @@ export function parseTimestamp(text: string): number | null {
   const offsetMs = (offsetHours * 60 + offsetMinutes) * 60_000
   return date.getTime() - (match[8] === '-' ? -offsetMs : offsetMs)
 }
+
+const SPAN = /^(\d{1,6})([smhdw])$/
+const SPAN_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+
+/** Parses a span of time such as `15m`, `1h` or `7d` to ms; null when it is not valid. */
+export function parseSpan(text: string): number | null {
+  const [, count, unit] = SPAN.exec(text) ?? []
+  return count === undefined ? null : Number(count) * SPAN_MS[unit as keyof typeof SPAN_MS]
+}

@@ -4,5 +4,7 @@ const PARAMETERS: ReadonlySet<string> = new Set(['everywhere'])
 
 /** The query of `DELETE /api/session`. */
 export function readSessionEnd(search: string): QueryResult<{ readonly isEverywhere: boolean }> {
-  return readQuery(search, PARAMETERS, (query) => ({ isEverywhere: query.boolean('everywhere') ?? false }))
+  return readQuery(search, { known: PARAMETERS }, (query) => ({
+    isEverywhere: query.boolean('everywhere') ?? false,
+  }))
 }

@@ -1,8 +1,12 @@
 import type { Alert } from '../../domain/alerts/alert.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
-import type { Alert as WireAlert, AlertDelivery, UnreadAlerts as WireUnread } from '../generated/wire.ts'
+import type {
+  Alert as WireAlert,
+  AlertDelivery,
+  UnreadAlerts as WireUnread,
+} from '../../../clients/typescript/src/generated/wire.ts'
 
-/** As in the port. */
+/** Shape of `AlertDelivery` in the ports, which the contract may not import. */
 export interface ShownDelivery {
   readonly channel: string
   readonly state: AlertDelivery['state']
@@ -10,7 +14,7 @@ export interface ShownDelivery {
   readonly atMs: number | null
 }
 
-/** As in the port. */
+/** Shape of the unread counts in the ports, which the contract may not import. */
 export interface ShownUnread {
   readonly unread: number
   readonly byType: Readonly<WireUnread['by_type']>
@@ -31,7 +35,9 @@ export function toWireAlert(alert: Alert, deliveries: readonly ShownDelivery[]):
     read: alert.isRead,
     suppressed_by: alert.suppressedBy,
     deliveries: deliveries.map(({ channel, state, answer, atMs }) => ({
-      ...{ channel, state, answer },
+      channel,
+      state,
+      answer,
       at: timestampOrNull(atMs),
     })),
   }

@@ -1,6 +1,6 @@
 import type { AuditRecord } from '../../domain/access/audit-record.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
-import type { AuditRecord as WireRecord } from '../generated/wire.ts'
+import type { AuditRecord as WireRecord } from '../../../clients/typescript/src/generated/wire.ts'
 
 export function toWireAuditRecord(record: AuditRecord): WireRecord {
   const { actor, resource, before, after } = record

@@ -5,9 +5,9 @@ import type {
   Bulk as WireBulk,
   BulkFilter as WireFilter,
   BulkPreview as WirePreview,
-} from '../generated/wire.ts'
+} from '../../../clients/typescript/src/generated/wire.ts'
 
-/** As in the port. */
+/** Shape of `BulkPreview` in the ports, which the contract may not import. */
 export interface ShownPreview {
   readonly matched: number
   readonly isAtLeast: boolean
@@ -26,6 +26,17 @@ export function toWireBulk(bulk: Bulk): WireBulk {
     failed: bulk.failed,
     filter: bulk.filter === null ? null : toWireFilter(bulk.filter),
     rate: bulk.ratePerSecond,
+    stop_when: bulk.stopWhen && {
+      failed_again_percent: bulk.stopWhen.failedAgainPercent,
+      min: bulk.stopWhen.min,
+    },
+    stopped: bulk.stopped && { failed_again: bulk.stopped.failedAgain, ended: bulk.stopped.ended },
+    outcome: bulk.outcome && {
+      succeeded: bulk.outcome.succeeded,
+      waiting: bulk.outcome.waiting,
+      failed_again: bulk.outcome.failedAgain,
+      removed: bulk.outcome.removed,
+    },
     created_by: bulk.createdBy.name,
     created_at: formatTimestamp(bulk.createdAtMs),
     started_at: timestampOrNull(bulk.startedAtMs),
@@ -44,11 +55,14 @@ export function toWirePreview({ matched, isAtLeast, sample }: ShownPreview): Wir
   return { matched, is_at_least: isAtLeast, sample: [...sample] }
 }
 
-/** Only what it asks for. */
+/** The filter without the fields that are not asked for. */
 function toWireFilter(filter: JobFilter): WireFilter {
   const { queue, status, finalStatus, failureReason, responseStatus, host, tag, cronId, text } = filter
   return withoutNulls({
-    ...{ queue, status, host, text },
+    queue,
+    status,
+    host,
+    text,
     final_status: finalStatus,
     failure_reason: failureReason,
     response_status: responseStatus,

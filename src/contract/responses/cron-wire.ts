@@ -10,9 +10,9 @@ import type {
   CronPreview,
   CronRun as WireCronRun,
   CronSummary,
-} from '../generated/wire.ts'
+} from '../../../clients/typescript/src/generated/wire.ts'
 
-/** As in the port. */
+/** Shape of a cron's record in the ports, which the contract may not import. */
 export interface ShownCronRun {
   readonly scheduledAtMs: number
   readonly result: WireCronRun['result']
@@ -22,7 +22,7 @@ export interface ShownCronRun {
   readonly cause?: 'queue_draining'
 }
 
-/** As in the port, without the team. */
+/** Shape of `Cron` in the ports, without the team; the contract may not import it. */
 export interface ShownCron {
   readonly cronId: number
   readonly settings: CronSettings
@@ -54,7 +54,7 @@ export function toWireCron(cron: ShownCron, managedBy: ManagedBy | null = null):
   }
 }
 
-/** With a warning of an edit that will not last. */
+/** The cron with a warning if the edit will not last. */
 export function toEditedCron(cron: ShownCron, managedBy: ManagedBy | null): WireCron {
   const wire = toWireCron(cron, managedBy)
   return { ...wire, warnings: [...wire.warnings, ...editWarning(managedBy)] }

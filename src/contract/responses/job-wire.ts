@@ -6,9 +6,15 @@ import type { Waiting } from '../../domain/jobs/waiting.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
 import type { WrittenList } from './lists/json-list.ts'
 import { toWireWaiting } from './waiting-wire.ts'
-import type { Call, HeaderLine, JobList, JobSettings, JobSummary } from '../generated/wire.ts'
+import type {
+  Call,
+  HeaderLine,
+  JobList,
+  JobSettings,
+  JobSummary,
+} from '../../../clients/typescript/src/generated/wire.ts'
 
-/** As in the port. */
+/** Shape of a listed job in the ports, which the contract may not import. */
 export interface ListedChain {
   readonly jobId: number
   readonly chain: JobChain
@@ -50,12 +56,12 @@ function toWireSettings(settings: ChainSettings): JobSettings {
   }
 }
 
-/** As JSON. The payload of a pushed job is JSON already; that of a cron is any text. */
+/** The payload as JSON. That of a pushed job is JSON already; that of a cron is any text. */
 function payloadOf({ request: { payload, cron } }: JobChain): string {
   return cron === null ? (payload ?? 'null') : JSON.stringify(payload)
 }
 
-/** As in the port. */
+/** Shape of a page of jobs in the ports, which the contract may not import. */
 interface JobListPage {
   readonly jobs: readonly ListedChain[]
   readonly nextCursor: string | null
@@ -109,6 +115,7 @@ function toSummary(chain: JobChain, view: JobView, jobIds: JobIds): JobSummary {
     duration_ms: view.durationMs,
     replayed_as: view.isRetry ? null : chain.replayedAs,
     cron_id: chain.request.cron?.cronId ?? null,
+    bulk_id: chain.request.bulkId ?? null,
   }
 }
 
@@ -133,8 +140,10 @@ function toCall(call: CallRecord): Call {
     response: response && {
       status: response.status,
       headers: toHeaderLines(response.headers),
+      headers_truncated: response.headersTruncated ?? false,
       body: response.body,
       body_truncated: response.bodyTruncated,
+      protocol_notes: [...(response.protocolNotes ?? [])],
     },
     failure_reason: call.failureReason,
     error_message: call.errorMessage,

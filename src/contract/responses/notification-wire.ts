@@ -1,6 +1,11 @@
+import type { SecretKeyRef } from '../../domain/access/signing-secret.ts'
 import type { Channel } from '../../domain/notifications/channel.ts'
 import { timestampOrNull } from '../../domain/timestamp.ts'
-import type { ChannelState as WireChannelState, ChannelTest as WireChannelTest } from '../generated/wire.ts'
+import type {
+  ChannelState as WireChannelState,
+  ChannelTest as WireChannelTest,
+  NotificationChannel as WireNotificationChannel,
+} from '../../../clients/typescript/src/generated/wire.ts'
 
 /** How a channel does. */
 interface Health {
@@ -33,4 +38,19 @@ export function toWireChannelTest(test: {
 }): WireChannelTest {
   const { channel, isSent, answer, tookMs } = test
   return { channel, ok: isSent, answer, took_ms: Math.round(tookMs) }
+}
+
+/** A channel as its settings have it, without its URL. */
+export function toWireKeptChannel({
+  name,
+  type,
+  alertTypes,
+  secretRef,
+}: Omit<Channel, 'url'> & { readonly secretRef: SecretKeyRef | null }): WireNotificationChannel {
+  return {
+    name,
+    type,
+    alert_types: [...alertTypes],
+    secret_ref: secretRef === null ? null : { name: secretRef.name, key: secretRef.key },
+  }
 }

@@ -1,6 +1,6 @@
 import { QUOTA_NAMES, type QuotaName, type TeamQuotas } from '../../domain/quotas.ts'
 import type { HeaderSecret } from '../../domain/secrets/header-secret.ts'
-import type { Team as WireTeam } from '../generated/wire.ts'
+import type { Team as WireTeam } from '../../../clients/typescript/src/generated/wire.ts'
 
 const WIRE_NAMES = {
   queues: 'queues',
@@ -22,11 +22,19 @@ export function toWireTeam(
 ): WireTeam {
   return {
     team,
-    quotas: toWire(facts.quotas) as unknown as WireTeam['quotas'],
-    usage: toWire(facts.usage) as unknown as WireTeam['usage'],
+    quotas: toWireQuotas(facts.quotas),
+    usage: toWireUsage(facts.usage),
     notifications: facts.notifications,
     header_secrets: facts.headerSecrets.map(({ name, hosts }) => ({ name, hosts: [...hosts] })),
   }
+}
+
+export function toWireQuotas(quotas: TeamQuotas): WireTeam['quotas'] {
+  return toWire(quotas) as unknown as WireTeam['quotas']
+}
+
+export function toWireUsage(usage: Readonly<Record<QuotaName, number>>): WireTeam['usage'] {
+  return toWire(usage) as unknown as WireTeam['usage']
 }
 
 function toWire<T>(values: Readonly<Record<QuotaName, T>>): Record<string, T> {

@@ -11,7 +11,11 @@ import {
   type WindowState,
 } from '../../domain/windows/window-openings.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
-import type { MaintenanceWindow as WireWindow, WindowCalendar, WindowPreview } from '../generated/wire.ts'
+import type {
+  MaintenanceWindow as WireWindow,
+  WindowCalendar,
+  WindowPreview,
+} from '../../../clients/typescript/src/generated/wire.ts'
 
 /** A queue or cron as it is now. */
 export interface ShownResource {
@@ -38,7 +42,8 @@ export function toWireWindow(
       times.kind === 'once'
         ? null
         : times.schedules.map(({ cronExpression, timeZone, durationSeconds }) => ({
-            ...{ cron_expression: cronExpression, time_zone: timeZone },
+            cron_expression: cronExpression,
+            time_zone: timeZone,
             duration_seconds: durationSeconds,
           })),
     action,

@@ -1,4 +1,4 @@
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import { queueNameOf } from '../../resources/queue-owner.ts'
 import type { ApiToken, HttpCron, HttpQueue, KindAccess, MaintenanceWindow, TeamSettings } from '../kinds.ts'

@@ -2,20 +2,24 @@ import type { AuditedResource, AuditEntry } from '../../domain/access/audit-reco
 import { auditedChange } from '../../domain/access/audited-fields.ts'
 import { reasonOf } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
-import type { Informer, KubeObject } from '../../ports/kubernetes.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
+import type { Informer } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import { OWN_MANAGERS } from '../kinds.ts'
 
-/** Changes that wait to be written; of more at once, as when a thousand manifests are applied, the rest is only counted. */
+/**
+ * At most this many changes may wait to be written. When more come at once, for example because a thousand manifests
+ * are applied, the rest is only counted.
+ */
 const PENDING_MAX = 1_000
 const PUMP_EVERY_MS = 1_000
 /**
- * A deletion says nothing of who asked for it. The API has written its own entry by then, at the latest after the 2 s in
- * which it waits for the controller.
+ * A deletion does not say who asked for it. If the API did, its own entry has been written by then: the API waits for
+ * the controller for 2 s at most.
  */
 const DELETION_WAIT_MS = 15_000
-/** How far back such an entry is looked for: a finalizer may hold a resource for five minutes. */
+/** The API's entry is sought this far back, because a finalizer may hold a resource for five minutes. */
 const DELETION_LOOK_BACK_MS = 600_000
 
 export interface AuditedObject extends KubeObject {
@@ -25,14 +29,14 @@ export interface AuditedObject extends KubeObject {
 interface Pending {
   readonly team: string
   readonly entry: AuditEntry
-  /** Monotonic. */
+  /** When the deletion is to be written, by the monotonic clock. */
   readonly dueMs: number
 }
 
 export interface AuditedKind {
   readonly kind: AuditedResource['kind']
   readonly changes: Pick<Informer<AuditedObject>, 'isSynced' | 'onChange'>
-  /** The name by which the API speaks of it. */
+  /** Answers the name by which the API speaks of the object. */
   readonly nameOf: (object: AuditedObject) => string
 }
 
@@ -46,8 +50,8 @@ export interface ResourceAuditParts {
 
 /**
  * Writes to the audit log what others than the API change in resources: `kubectl`, Argo CD, Helm. Kubernetes tells no
- * controller which user that was: the actor is the field manager. What happens while no controller leads, or is more than
- * PENDING_MAX at once, is in the audit log of Kubernetes alone.
+ * controller which user that was, so the actor is the field manager. Changes while no controller leads, and those
+ * beyond PENDING_MAX at once, are in the audit log of Kubernetes alone.
  */
 export class ResourceAudit {
   readonly #parts: ResourceAuditParts
@@ -58,13 +62,13 @@ export class ResourceAudit {
     this.#parts = parts
   }
 
-  /** Watches and writes until the signal; what has not been written by then is dropped. */
+  /** Watches and writes until the signal. What has not been written by then is dropped. */
   async run(signal: AbortSignal): Promise<void> {
     const { kinds, isWatched, clock } = this.#parts
     const unsubscribe = kinds.map((audited) =>
       audited.changes.onChange((_key, before, after) => {
         const { namespace } = (after ?? before)?.metadata ?? {}
-        // The first list tells of what was there before.
+        // The first list tells of objects that were there before, so it is no change.
         if (namespace !== undefined && audited.changes.isSynced() && isWatched(namespace)) {
           this.#note(audited, before, after)
         }
@@ -116,7 +120,7 @@ export class ResourceAudit {
       try {
         await this.#write(pending)
       } catch (error) {
-        // Redis is away; the rest is tried with the next turn.
+        // Redis is away, so the rest is tried in the next turn.
         logger.debug('The audit log cannot be written', { reason: reasonOf(error) })
         break
       }
@@ -139,10 +143,16 @@ export class ResourceAudit {
 
   async #isKnownDeletion(team: string, { kind, name }: AuditedResource): Promise<boolean> {
     const page = await this.#parts.auditLog.list({
-      ...{ team, limit: 1, cursor: null },
+      team,
+      limit: 1,
+      cursor: null,
       filter: {
-        ...{ actor: null, action: 'delete', resourceKind: kind, resource: name },
-        ...{ afterMs: this.#parts.clock.wallMs() - DELETION_LOOK_BACK_MS, beforeMs: null },
+        actor: null,
+        action: 'delete',
+        resourceKind: kind,
+        resource: name,
+        afterMs: this.#parts.clock.wallMs() - DELETION_LOOK_BACK_MS,
+        beforeMs: null,
       },
     })
     return page !== 'bad_cursor' && page.records.length > 0

@@ -5,18 +5,18 @@ import type { HttpCron } from '../kinds.ts'
 import { createSpecCheck, orRefused, problemText } from '../reconcile/spec-check.ts'
 
 export interface CronProblem {
-  /** Of the condition `Scheduled`. */
+  /** The reason of the condition `Scheduled`. */
   readonly reason: 'InvalidSpec' | 'ImpossibleSchedule' | 'UnknownTimeZone' | 'TargetBlocked'
-  /** A sentence. */
+  /** The problem as a sentence. */
   readonly problem: string
 }
 
-/** The settings that a resource asks for, or what is wrong with it. */
+/** Answers the settings that a resource asks for, or what is wrong with it. */
 export type CronCheck = (cron: HttpCron) => { readonly settings: CronSettings } | CronProblem
 
 const REQUIRED = ['displayName', 'url', 'cronExpression']
 
-/** Finds also what no rule of a CRD can: dates that never come, and time zones that do not exist. */
+/** Also finds what no rule of a CRD can: dates that never come, and time zones that do not exist. */
 export function createCronCheck(): CronCheck {
   const fields = [...REQUIRED, 'signing', ...Object.keys(specOfCronSettings(DEFAULT_CRON_SETTINGS))]
   const check = createSpecCheck<HttpCronSpec>('httpcrons.punctual.dev.yaml', fields)

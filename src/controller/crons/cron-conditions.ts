@@ -11,11 +11,11 @@ import {
 import type { SecretProblem } from '../secrets/secret-values.ts'
 import type { CronProblem } from './cron-check.ts'
 
-/** How the reconcile of a resource ended. */
+/** Says how the reconcile of a resource ended. */
 export type CronOutcome =
   | { readonly kind: 'applied'; readonly cronId: number; readonly nextRunAtMs: number | null }
   | ({ readonly kind: 'refused' } & CronProblem)
-  /** Nothing is applied: the calls would lack what they take from Secrets. */
+  /** Nothing is applied, because the calls would lack what they take from Secrets. */
   | ({ readonly kind: 'secret' } & SecretProblem<OwnSecretsReason>)
   | { readonly kind: 'over_quota'; readonly obstacle: string }
 
@@ -35,7 +35,7 @@ export function cronConditions(
       const { reason, problem } = outcome
       const message = wasApplied ? `${problem} The settings applied earlier stay.` : problem
       const notScheduled = { type: 'Scheduled', status: 'False', reason, message } as const
-      // Not stalled: the TeamSettings that opens the target may be on its way, in the same release.
+      // The cron is not stalled, because the TeamSettings that opens the target may be on its way in the same release.
       return reason === 'TargetBlocked'
         ? [{ type: 'Ready', status: 'False', reason, message }, notScheduled]
         : [...invalidSpec(message), notScheduled]
@@ -70,7 +70,9 @@ function scheduled(isActive: boolean): Wanted {
   return isActive
     ? { type: 'Scheduled', status: 'True', reason: 'Scheduled', message: 'It ticks by spec.cronExpression.' }
     : {
-        ...{ type: 'Scheduled', status: 'False', reason: 'Paused' },
+        type: 'Scheduled',
+        status: 'False',
+        reason: 'Paused',
         message: 'spec.active is false: it does not tick.',
       }
 }

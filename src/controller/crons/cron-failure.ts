@@ -3,7 +3,7 @@ import { kubernetesTime, type WantedCondition } from '../../resources/conditions
 import type { HttpCronStatus } from '../../resources/generated/kinds.ts'
 import { failingIn, type ShownFailure } from '../reconcile/failing-condition.ts'
 
-/** `Failing`, once a failure was raised. */
+/** The condition `Failing`, which is there once a failure was raised. */
 export function cronFailing(
   before: HttpCronStatus,
   { failing }: CronStatsEntry,
@@ -17,7 +17,7 @@ export function cronFailing(
   return wasRaised ? [{ type: 'Failing', status: 'False', reason: 'Recovered', message }] : []
 }
 
-/** The one before if it says the same. It stays when later runs succeed. */
+/** Keeps the failure that the status shows if the new one says the same. It stays when later runs succeed. */
 export function shownCronFailure(
   before: ShownFailure | undefined,
   { lastFailure }: CronStatsEntry,

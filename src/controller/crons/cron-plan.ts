@@ -9,7 +9,7 @@ import type { CronTargets } from './cron-targets.ts'
 
 export interface DesiredCron {
   readonly settings: CronSettings
-  /** Why the cron exceeds its team's quota and is paused; null = it does not. */
+  /** Says why the cron exceeds its team's quota and is paused; null = it does not. */
   readonly overQuota: string | null
 }
 

@@ -22,7 +22,7 @@ interface Entry {
 }
 
 interface Team {
-  /** Oldest first. */
+  /** The crons of the team, oldest first. */
   readonly entries: Entry[]
   readonly byKey: Map<ObjectKey, Entry>
   within: ReadonlySet<ObjectKey>
@@ -55,7 +55,7 @@ export class CronQuota {
     })
   }
 
-  /** Why the cron exceeds the quota, as a sentence; null = it does not. */
+  /** Says in a sentence why the cron exceeds the quota; null = it does not. */
   obstacle(cron: HttpCron): string | null {
     const team = this.#teams.get(teamOf(cron))
     if (team === undefined || team.within.has(keyOf(cron))) return null
@@ -83,7 +83,7 @@ export class CronQuota {
     for (const key of this.#measure(name)) this.#options.enqueue(key)
   }
 
-  /** Decides again which crons are within the quota. @returns those for which that has changed */
+  /** Decides again which crons are within the quota. @returns the keys for which that has changed */
   #measure(name: string): readonly ObjectKey[] {
     const team = this.#teams.get(name)
     if (team === undefined) return []

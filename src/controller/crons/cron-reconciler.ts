@@ -1,6 +1,7 @@
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { CronStatsEntry } from '../../ports/crons.ts'
-import type { Informer, KubeObject, ObjectKey, Reconciler, SecretReader } from '../../ports/kubernetes.ts'
+import type { Informer, ObjectKey, Reconciler, SecretReader } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import { CRON_FINALIZER, isDeleted } from '../../resources/finalizers.ts'
 import { queueKey } from '../../resources/queue-owner.ts'
@@ -23,7 +24,7 @@ export interface CronReconcilerParts extends FinalizedParts<HttpCron>, CronJudge
   readonly queues: Pick<Informer<KubeObject>, 'byIndex' | 'whenSynced'>
   readonly secrets: SecretReader
   readonly polls: SecretPolls
-  /** As read last; null = not yet. */
+  /** Answers the state that was read last; null = none was read yet. */
   readonly stateOf: (key: ObjectKey) => CronStatsEntry | null
   readonly metrics: Pick<ControllerMetrics, 'cronLeftBehind' | 'statusWritten'>
 }
@@ -32,7 +33,9 @@ export interface CronReconcilerParts extends FinalizedParts<HttpCron>, CronJudge
 export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
   const { informer, writer, queues, engine, clock, metrics } = parts
   const status = new StatusWriter<HttpCron, CronOutcome>({
-    ...{ ...parts, kind: 'HttpCron', action: 'ApplyCron' },
+    ...parts,
+    kind: 'HttpCron',
+    action: 'ApplyCron',
     pending: (cron) => (isDeleted(cron) ? 'the cron is removed' : CHANGE_PENDING),
     statusOf: (cron, outcome) =>
       cronStatus(cron, outcome, {
@@ -82,7 +85,7 @@ export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
   const reconciler = new ResourceReconciler(kind, parts)
   return {
     reconcile: async (key, signal) => {
-      // Until then every queue would seem to be missing.
+      // Before the queues are synced, every one of them would seem to be missing.
       if (informer.get(key)?.spec.queue !== undefined) await queues.whenSynced(signal)
       return reconciler.reconcile(key, signal)
     },
@@ -100,7 +103,7 @@ function secretRefsOf(spec: HttpCron['spec'], { headers, url }: CronSettings): O
   return { signing: signingRefsOf(spec), headers: headerRefsOf(headers), url }
 }
 
-/** How many Secrets it names: each is read once, however many of its keys are named. */
+/** Counts the Secrets that the cron names. Each is read once, however many of its keys are named. */
 function secretsOf({ spec }: HttpCron): number {
   const inHeaders = spec.headers.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])
   return new Set([...signingRefsOf(spec), ...inHeaders].map(({ name }) => name)).size

@@ -8,14 +8,14 @@ import { cronConditions, type CronOutcome } from './cron-conditions.ts'
 import { cronFailing, isCronFailureStale, shownCronFailure } from './cron-failure.ts'
 
 export interface CronFacts {
-  /** As read last; null = not yet. */
+  /** The state that was read last; null = none was read yet. */
   readonly state: CronStatsEntry | null
-  /** Whether the queue that it names exists; without one nobody asks. */
+  /** Says whether the queue that the cron names exists. It is not read for a cron that names none. */
   readonly isQueueFound: boolean
   readonly wallMs: number
 }
 
-/** Fields of the status that the engine knows, beside the id. */
+/** The fields of the status that the engine knows, beside the id. */
 const STATE_FIELDS = [
   'nextRunTime',
   'lastRunTime',
@@ -34,7 +34,7 @@ const RESULTS = {
   missed: 'Missed',
 } as const satisfies Record<CronRun['result'], HttpCronStatus['lastRunResult']>
 
-/** The whole status; equal to the one before if nothing has changed. */
+/** Builds the whole status, which equals the one before if nothing has changed. */
 export function cronStatus(
   cron: HttpCron,
   outcome: CronOutcome | Unavailable,
@@ -58,7 +58,9 @@ export function cronStatus(
   }
 }
 
-/** Whether the state differs from what the status shows. A status without an id belongs to no cron in Redis yet. */
+/**
+ * Tells whether the state differs from what the status shows. A status without an id belongs to no cron in Redis yet.
+ */
 export function isStaleCronStatus(before: HttpCronStatus | undefined, state: CronStatsEntry): boolean {
   if (before?.id !== state.cronId) return false
   const now = fieldsOf(state)

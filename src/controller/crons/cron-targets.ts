@@ -14,10 +14,13 @@ export interface CronTargetsOptions {
   readonly enqueue: (key: ObjectKey) => void
 }
 
-/** Decides, as the API does for its requests, whether a cron may name its URLs. Without DNS: a call decides again. */
+/**
+ * Decides, as the API does for its requests, whether a cron may name its URLs. It asks no DNS, because each call is
+ * decided again.
+ */
 export class CronTargets {
   readonly #options: CronTargetsOptions
-  /** The egress policy remembers by the settings that it is asked with. */
+  /** The egress policy caches by the identity of the settings it is asked with, so they are kept. */
   readonly #policies = new WeakMap<TeamSettings, TeamPolicy>()
 
   constructor(options: CronTargetsOptions) {
@@ -31,7 +34,7 @@ export class CronTargets {
     })
   }
 
-  /** null = it may. */
+  /** null = the cron may. */
   obstacle({ metadata, spec }: HttpCron): CronProblem | null {
     const { egress, teams } = this.#options
     const policy = this.#policyOf(teams.get(`${metadata.namespace}/${TEAM_SETTINGS_NAME}`))

@@ -15,9 +15,9 @@ export interface OwnAddressParts {
 export const FIND_EVERY_MS = 5_000
 
 /**
- * Tells API and executors where our pods and the API server are, which jobs may not call: both move, and executors have no
- * rights in the cluster. What cannot be read stays as it was told last. Resolves after the signal, when no look is under
- * way.
+ * Tells API and executors where our pods and the API server are, which jobs must not call: both move, and executors
+ * have no rights in the cluster. An address that cannot be read now stays as it was told last. Resolves after the
+ * signal, when no read is under way.
  */
 export async function keepOwnAddresses(parts: OwnAddressParts, signal: AbortSignal): Promise<void> {
   const failing = new Set<OwnAddressesOf>()

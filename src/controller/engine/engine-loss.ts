@@ -9,10 +9,10 @@ export interface EngineLoss {
   readonly message: string
 }
 
-/** How long queues report that jobs were lost. */
+/** Queues report for this long that jobs were lost. */
 export const LOSS_SHOWN_MS = 3_600_000
 
-/** What was lost between two reads; null = nothing. A higher epoch is that of another leader, not a loss. */
+/** Says what was lost between two reads; null = nothing. A higher epoch is another leader's, and no loss. */
 export function lossBetween(before: EngineFacts, now: EngineFacts): EngineLoss['reason'] | null {
   if (before.installation !== now.installation) return 'EngineLost'
   return now.epoch < before.epoch ? 'EngineRestored' : null

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { reasonOf, StartupError, StoreUnavailableError } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
-import type { EngineRecord, EventRecorder, ObjectRef, ResourceEvent } from '../../ports/kubernetes.ts'
+import type { EngineRecord, EventRecorder, ResourceEvent } from '../../ports/kubernetes.ts'
+import type { ObjectRef } from '../../ports/resource-store.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { CompileEnd, EngineFacts, LeaderEpochs, SettingsCompiler } from '../../ports/settings.ts'
@@ -16,22 +17,22 @@ export interface LeaderSessionOptions {
   readonly metrics: Pick<ControllerMetrics, 'engineLost' | 'engineHeld'>
 }
 
-/** How often to check that the engine is still the same. */
+/** The engine is checked this often, for it may be another one by then. */
 export const CHECK_EVERY_MS = 5_000
 /** A new epoch begins this often, so that an older copy of Redis can be told by its lower epoch. */
-const EPOCH_RENEWED_MS = 3_600_000
+const EPOCH_RENEWED_MS = 300_000
 
 interface OpenEpoch {
   readonly facts: EngineFacts
   readonly compiler: SettingsCompiler
-  /** What Events about the engine refer to. */
+  /** The object that Events about the engine refer to. */
   readonly regarding: ObjectRef
-  /** Monotonic. */
+  /** When the epoch began, by the monotonic clock. */
   readonly sinceMs: number
 }
 
 /**
- * A leader's connection to the engine. Owns the leader epoch under which settings are written.
+ * Connects a leader to the engine. Owns the leader epoch under which settings are written.
  *
  *     closed → open → open again when the engine is another or an older one → closed
  *
@@ -59,34 +60,36 @@ export class LeaderSession {
     const compiler = await this.#compiler()
     const end = await run(compiler)
     if (!isSuperseded(end)) return end
-    // Unless this session has begun the other epoch itself.
+    // When this session itself has begun the other epoch, it has another compiler by now and is not superseded.
     if (this.#open?.compiler === compiler) this.#isSuperseded = true
     throw new StoreUnavailableError('Another leader epoch has begun')
   }
 
-  /** The teams and tokens that Redis has. Throws as `write` does. */
+  /** Reads the teams and tokens that Redis has. Throws as `write` does. */
   async applied(): ReturnType<SettingsCompiler['applied']> {
     return (await this.#compiler()).applied()
   }
 
-  /** Records a warning about the engine as an Event; nothing while no epoch is open. */
+  /** Records a warning about the engine as an Event. Does nothing while no epoch is open. */
   warn(event: Pick<ResourceEvent, 'reason' | 'action' | 'note'>): void {
     const regarding = this.#open?.regarding
     if (regarding !== undefined) this.#options.events.record({ ...event, regarding, type: 'Warning' })
   }
 
-  /** The uids of the namespaces that the data of teams belongs to. Throws as `write` does. */
+  /** Reads the uids of the namespaces that the data of teams belongs to. Throws as `write` does. */
   async namespaces(): ReturnType<SettingsCompiler['namespaces']> {
     return (await this.#compiler()).namespaces()
   }
 
-  /** What was lost recently; null = nothing. */
+  /** Says what was lost recently; null = nothing. */
   loss(): EngineLoss | null {
     const loss = this.#loss
     return loss !== null && this.#options.clock.wallMs() - loss.atMs < LOSS_SHOWN_MS ? loss : null
   }
 
-  /** Why no epoch is open although Redis may answer, as of the last check; null = one is, or Redis does not answer. */
+  /**
+   * Says why the last check opened no epoch although Redis may answer; null = one is open, or Redis does not answer.
+   */
   obstacle(): string | null {
     return this.#obstacle
   }
@@ -108,7 +111,8 @@ export class LeaderSession {
     this.#open = null
     this.#obstacle = null
     metrics.engineHeld(false)
-    // A reconcile that writes only now must fail, not wait: this process leads again only after it has ended.
+    // A reconcile that writes only now must fail and not wait, because this process leads again only after it has
+    // ended.
     this.#firstCheck = null
     firstCheck.resolve()
   }
@@ -159,7 +163,7 @@ export class LeaderSession {
   async #begin(found: EngineFacts, signal: AbortSignal): Promise<void> {
     const { epochs, record, clock, logger } = this.#options
     const recorded = await record.read()
-    // An epoch begun now would end that of the next leader.
+    // An epoch that began now would end that of the next leader.
     if (signal.aborted) return
     const reason = recorded === null ? null : lossBetween(recorded, found)
     const loss =
@@ -174,7 +178,7 @@ export class LeaderSession {
     if (reason !== null && this.#loss !== null) this.#reportLoss(this.#loss, regarding)
   }
 
-  /** Keeps the record's floor of ids current: after a wipe, ids begin above it. */
+  /** Keeps the record's lower bound of ids current, so that ids begin above it after a wipe. */
   async #recordFacts(open: OpenEpoch, facts: EngineFacts): Promise<void> {
     const { record } = this.#options
     const recorded = await record.read()
@@ -190,7 +194,9 @@ export class LeaderSession {
   }
 }
 
-/** Redis that does not answer is an outage, not an obstacle; Redis that refuses to start names one as the cause. */
+/**
+ * A Redis that does not answer is an outage, not an obstacle. One that refuses to start names an obstacle as the cause.
+ */
 function obstacleOf(error: unknown): string | null {
   if (!(error instanceof StoreUnavailableError)) return reasonOf(error)
   return error.cause instanceof StartupError ? error.cause.message : null

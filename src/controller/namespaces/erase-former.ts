@@ -1,10 +1,10 @@
 import type { AuditEntry } from '../../domain/access/audit-record.ts'
 import { pause } from '../../domain/pause.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'
 
-/** Longer than an API takes to learn that a token is gone, and to end a push with it. */
+/** Longer than an API takes to learn that a token is gone, and to end a push that used it. */
 export const TOKENS_SETTLE_MS = 5_000
 
 interface Parts {
@@ -16,20 +16,20 @@ interface Parts {
 
 interface Former {
   readonly team: string
-  /** Of the namespace that has the name now; null = none has. */
+  /** The uid of the namespace that has the name now; null = no namespace has it. */
   readonly uid: string | null
 }
 
 /**
- * Removes what a deleted namespace has left, in steps that may be done again, and says so in the log and in the audit
- * log of the team, which stays. Throws StoreUnavailableError.
+ * Removes what a deleted namespace has left, in steps that may be repeated, and says so in the log and in the audit log
+ * of the team, which stays. Throws StoreUnavailableError.
  * @returns false when the signal has ended it
  */
 export async function eraseFormer(parts: Parts, former: Former, signal: AbortSignal): Promise<boolean> {
   const { engine, clock } = parts
   const { team } = former
   const tokens = await eraseSettings(engine, team)
-  // Nobody may push for the team any more: what is made after the last page would stay.
+  // Nobody may push for the team any more, or what is made after the last page would stay.
   if (tokens > 0) await pause(clock, TOKENS_SETTLE_MS, signal)
   let removed = 0
   while (!signal.aborted) {
@@ -61,7 +61,10 @@ async function tell(
 ): Promise<void> {
   const { tokens, removed: queues_and_crons } = counts
   logger.warn('What a deleted namespace had left was removed', {
-    ...{ namespace: team, isMadeAnew: uid !== null, revoked: tokens, queuesAndCrons: queues_and_crons },
+    namespace: team,
+    isMadeAnew: uid !== null,
+    revoked: tokens,
+    queuesAndCrons: queues_and_crons,
   })
   const entry: AuditEntry = {
     actor: { kind: 'system', name: 'punctual-controller', via: 'kubectl', address: null },

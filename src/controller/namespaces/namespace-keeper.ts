@@ -1,7 +1,7 @@
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
 import { CLUSTER } from '../../ports/access/namespaces.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import type { NamespaceReader } from '../../ports/kubernetes.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'
@@ -10,12 +10,12 @@ import { eraseFormer } from './erase-former.ts'
 
 export interface NamespaceKeeperOptions {
   readonly reader: NamespaceReader
-  /** Our own namespace: while it is the same, so is the cluster. */
+  /** Our own namespace, by which the cluster is recognized: while it is the same, so is the cluster. */
   readonly ownNamespace: string
   readonly engine: Pick<LeaderSession, 'write' | 'applied' | 'namespaces'>
-  /** Namespaces in which there are resources, and which therefore exist. */
+  /** Names the namespaces in which there are resources, and which therefore exist. */
   readonly inUse: () => ReadonlySet<string>
-  /** Called when what was applied for a namespace since may have been removed with what the former one has left. */
+  /** Called after an erasure: it may also have removed what was applied for the namespace since. */
   readonly onErased: (namespace: string) => void
   readonly auditLog: AuditLog
   readonly clock: Clock
@@ -23,7 +23,7 @@ export interface NamespaceKeeperOptions {
 }
 
 export const LOOK_EVERY_MS = 60_000
-/** Namespaces that one look reads; of more, the others follow next time. */
+/** One round reads at most this many namespaces; the others follow in the next. */
 export const READS_PER_LOOK_MAX = 200
 const EXAMPLES_MAX = 10
 
@@ -31,16 +31,17 @@ const EXAMPLES_MAX = 10
 type Answer = 'admitted' | 'passed' | 'erasing'
 
 /**
- * Keeps what teams have in Redis to the namespaces that it belongs to: one that was deleted and made anew under its name
- * inherits nothing. Owns the namespaces that were found to be the same, and the removals under way, one at a time.
+ * Binds what teams have in Redis to the namespace it belongs to, so that a namespace that was deleted and made anew
+ * under its name inherits nothing. Owns the namespaces that were found to be the same, and the removals under way, one
+ * at a time.
  *
  * A namespace is
  *
  *     unknown → the same, until a resource comes or goes in it → unknown
  *     unknown → another → being erased → unknown
- *     missing → missing at the next look → erased → forgotten at a look after that
+ *     missing → missing in the next round → erased → forgotten in a later round
  *
- * Everything is begun again by the next leader.
+ * The next leader begins all of this again.
  */
 export class NamespaceKeeper {
   readonly #options: NamespaceKeeperOptions
@@ -57,13 +58,13 @@ export class NamespaceKeeper {
     this.#options = options
   }
 
-  /** For each resource that comes or goes: its namespace may be another one by now. */
+  /** Called for each resource that comes or goes, as its namespace may be another one by now. */
   forget(namespace: string): void {
     this.#answers.delete(namespace)
   }
 
   /**
-   * Whether what Redis has of the team belongs to the namespace that there is. If not, its removal begins. Throws
+   * Tells whether what Redis has of the team belongs to the present namespace. If not, its removal begins. Throws
    * ResourceApiError.
    */
   async admit(namespace: string): Promise<boolean> {
@@ -78,19 +79,19 @@ export class NamespaceKeeper {
       return answer !== 'erasing'
     } catch (error) {
       drop()
-      // A reconcile says what is wrong, and lets go of deleted resources; it can write no more than we could read.
+      // A reconcile says what is wrong and lets go of deleted resources. It can write no more than we could read.
       if (error instanceof StoreUnavailableError) return true
       throw error
     }
   }
 
-  /** When Redis is another one, or an older copy of itself. */
+  /** Called when Redis is another one, or an older copy of itself. */
   forgetAll(): void {
     this.#answers.clear()
     this.#cluster = null
   }
 
-  /** Looks for namespaces that are gone, until the signal; resolves when no removal is under way. */
+  /** Seeks namespaces that are gone, until the signal. Resolves when no removal is under way. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options
     this.#signal = signal
@@ -123,7 +124,7 @@ export class NamespaceKeeper {
     return 'erasing'
   }
 
-  /** Whether uids can be compared; the first time, whether they are those of this cluster. */
+  /** Tells whether uids can be compared. The first time it checks whether they are those of this cluster. */
   async #isFenced(): Promise<boolean> {
     const asked = (this.#cluster ??= this.#openCluster())
     const isFenced = await asked.catch(() => null)
@@ -146,7 +147,7 @@ export class NamespaceKeeper {
     for (const team of (await engine.namespaces()).keys()) {
       if (team !== CLUSTER) await engine.write((compiler) => compiler.removeNamespace(team))
     }
-    // Last: what was not removed yet is removed by whoever tries again.
+    // This is written last, so that whoever tries again removes what was not removed yet.
     await engine.write((compiler) => compiler.putNamespace(CLUSTER, own.uid))
     return true
   }
@@ -186,7 +187,7 @@ export class NamespaceKeeper {
     return page
   }
 
-  /** As with orphans: many at once point to a mistake in the cluster. */
+  /** Many missing namespaces at once, like many orphans, point to a mistake in the cluster. */
   #mayBeGone(missing: readonly string[], held: number): boolean {
     const left = missing.filter((team) => this.#missing.get(team) !== 'erased')
     const allowed = Math.max(ORPHANS_FEW, Math.floor(held * ORPHANS_SHARE))
@@ -199,14 +200,17 @@ export class NamespaceKeeper {
     return false
   }
 
-  /** Erased at the second look, and again at the third, when nobody can have pushed for a while; then forgotten. */
+  /**
+   * A namespace is erased in the second round that misses it, and again in the third, when nobody can have pushed for a
+   * while. Then it is forgotten.
+   */
   async #noteMissing(team: string): Promise<void> {
     const state = this.#missing.get(team)
     if (state === undefined) this.#missing.set(team, 'seen')
     else this.#erase(team, null, state === 'erased')
   }
 
-  /** @param uid of the namespace that has the name now; null = none has */
+  /** @param uid that of the namespace with the name now; null = there is none */
   #erase(team: string, uid: string | null, isLast = false): void {
     if (this.#erasing.has(team)) return
     const { logger, engine, onErased } = this.#options
@@ -215,7 +219,7 @@ export class NamespaceKeeper {
       try {
         if (this.#signal.aborted || !(await this.#isStill(team, uid))) return
         if (!(await eraseFormer(this.#options, { team, uid }, this.#signal))) return
-        // It may have been deleted again meanwhile.
+        // The namespace may have been deleted again meanwhile.
         if (!(await this.#isStill(team, uid))) return
         if (uid !== null) await engine.write((compiler) => compiler.putNamespace(team, uid))
         else if (isLast) await engine.write((compiler) => compiler.removeNamespace(team))
@@ -224,7 +228,8 @@ export class NamespaceKeeper {
         isErased = true
       } catch (error) {
         logger.warn('What a former namespace has left could not be removed; trying again', {
-          ...{ namespace: team, reason: reasonOf(error) },
+          namespace: team,
+          reason: reasonOf(error),
         })
       } finally {
         this.#erasing.delete(team)
@@ -236,7 +241,7 @@ export class NamespaceKeeper {
     this.#last = erased
   }
 
-  /** Asks the API server, and whether it is that of our cluster. Throws as `admit` does. */
+  /** Asks the API server, and checks that it is our cluster's. Throws as `admit` does. */
   async #isStill(team: string, uid: string | null): Promise<boolean> {
     const { reader, ownNamespace, engine } = this.#options
     const own = await reader.read(ownNamespace)

@@ -21,8 +21,9 @@ export interface OrphanSettingsParts {
 }
 
 /**
- * Enqueues applied teams, tokens and windows whose resource is missing: it was deleted while nobody looked. The reconciler
- * confirms the deletion with the API server before it removes anything. Owns whether it is asked for while it runs.
+ * Enqueues applied teams, tokens and windows whose resource is missing because it was deleted while nobody watched. The
+ * reconciler confirms the deletion with the API server before it removes anything. Owns whether a search was asked for
+ * while one runs.
  */
 export class OrphanSettings {
   readonly #parts: OrphanSettingsParts
@@ -33,7 +34,7 @@ export class OrphanSettings {
     this.#parts = parts
   }
 
-  /** Many requests at once cost two searches. Never throws. */
+  /** Searches once, and once more if it is asked again meanwhile, however often. Never throws. */
   async find(signal: AbortSignal): Promise<void> {
     this.#isAskedAgain = this.#running !== null
     this.#running ??= this.#findAll(signal).finally(() => (this.#running = null))

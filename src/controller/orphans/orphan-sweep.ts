@@ -1,6 +1,7 @@
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
-import type { Informer, KubeObject, ObjectKey, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { Informer, ObjectKey, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import { parseKey, queueKey } from '../../resources/queue-owner.ts'
 import type { Orphans } from '../reconcile/resource-reconciler.ts'
@@ -9,9 +10,9 @@ export interface OrphanSweepOptions {
   readonly what: 'Queues' | 'Crons'
   readonly informer: Pick<Informer<KubeObject>, 'isSynced' | 'all'>
   readonly writer: Pick<ResourceWriter<KubeObject>, 'read'>
-  /** Keys of all resources of a namespace, read from the API server itself. */
+  /** Reads the keys of all resources of a namespace from the API server itself. */
   readonly readKeys: (namespace: string) => Promise<readonly ObjectKey[]>
-  /** A page of what is applied and should have a resource; a null cursor starts and ends. */
+  /** Reads a page of what is applied and should have a resource. A null cursor starts, and ends. */
   readonly readApplied: (cursor: string | null) => Promise<AppliedPage>
   readonly hasResource: (key: ObjectKey) => boolean
   readonly isWatched: (namespace: string) => boolean
@@ -27,16 +28,16 @@ interface AppliedPage {
   readonly cursor: string | null
 }
 
-/** Resources tend to disappear in bulk: wait, so that one bulk deletion is judged as a whole. */
+/** Resources tend to disappear in bulk, so the sweep waits until one bulk deletion can be judged as a whole. */
 const SWEEP_DELAY_MS = 10_000
-/** After a sweep that failed or found orphans it must not remove. */
+/** A sweep that failed, or found orphans it must not remove, is repeated after this time. */
 const SWEEP_AGAIN_MS = 300_000
-/** Resources read from the API server at most; any of them may have just been deleted. */
+/** This many resources are read from the API server as a probe, as any of them may have just been deleted. */
 const PROBES_MAX = 3
-/** Up to this many orphans are removed; more only up to `ORPHANS_SHARE` of everything applied. */
+/** At most this many orphans are removed in any case; more only up to `ORPHANS_SHARE` of everything applied. */
 export const ORPHANS_FEW = 20
 export const ORPHANS_SHARE = 0.1
-/** Named in the log when orphans are left alone. */
+/** The log names at most this many when orphans are left alone. */
 const EXAMPLES_MAX = 10
 
 /**
@@ -47,7 +48,7 @@ const EXAMPLES_MAX = 10
  */
 export class OrphanSweep implements Orphans {
   readonly #options: OrphanSweepOptions
-  /** Aborted by a request. */
+  /** A request aborts it, which ends the wait for the next sweep. */
   #wake = new AbortController()
   #confirmed = new Set<ObjectKey>()
 

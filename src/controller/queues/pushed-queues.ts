@@ -15,7 +15,7 @@ export interface PushedQueuesOptions {
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'create'>
   readonly queueStats: Pick<QueueStats, 'pushed' | 'count'>
   readonly isWatched: (namespace: string) => boolean
-  /** Whether what Redis has of the team belongs to its namespace. Throws ResourceApiError. */
+  /** Tells whether what Redis has of the team belongs to its namespace. Throws ResourceApiError. */
   readonly admit: (namespace: string) => Promise<boolean>
   /** Called when a namespace begins or ceases to have queues waiting for a resource. */
   readonly onWaiting: (namespace: string) => void
@@ -26,14 +26,20 @@ export interface PushedQueuesOptions {
 }
 
 export const IMPORT_EVERY_MS = 3_000
-/** Queues read at once; of more, others follow next time. */
+/** At most this many queues are read at once; the others follow next time. */
 const IMPORT_BATCH_MAX = 500
 const CREATES_PER_SECOND = 50
-/** Resources created for pushes in one namespace; further pushed queues keep the defaults, without a resource. */
+/**
+ * At most this many resources are created for pushes in one namespace. Further pushed queues keep the defaults, without
+ * a resource.
+ */
 export const PUSHED_PER_NAMESPACE_MAX = 1_000
-/** A create that was refused is tried again after this: the namespace may be terminating, or the name not allowed. */
+/**
+ * A create that was refused is tried again after this time, as the namespace may be terminating or the name not
+ * allowed.
+ */
 const REFUSED_FOR_MS = 60_000
-/** Refusals remembered. */
+/** At most this many refusals are remembered. */
 const REFUSED_MAX = 10_000
 
 /**
@@ -42,7 +48,7 @@ const REFUSED_MAX = 10_000
  */
 export class PushedQueues {
   readonly #options: PushedQueuesOptions
-  /** By namespace or queue key: until when, monotonic. */
+  /** By namespace or queue key, until when no create is tried, by the monotonic clock. */
   readonly #refused = new LruCache<string, number>(REFUSED_MAX)
   #waiting = new Map<string, number>()
   #isFailing = false
@@ -51,7 +57,7 @@ export class PushedQueues {
     this.#options = options
   }
 
-  /** How many queues get no resource because the namespace has too many, as of the last import. */
+  /** Answers how many queues get no resource because the namespace has too many, by the last import. */
   waitingOf(namespace: string): number {
     return this.#waiting.get(namespace) ?? 0
   }
@@ -119,7 +125,7 @@ export class PushedQueues {
     const { writer, queueStats, admit, clock, logger } = this.#options
     const { team, name } = queue
     if (!(await admit(team))) return
-    // The last of 500 are created seconds later: a queue deleted in the meantime must not come back, empty.
+    // The last of 500 are created seconds later, and a queue that was deleted meanwhile must not come back empty.
     const [found] = await queueStats.count([queue])
     if (found === null) return
     try {
@@ -150,7 +156,7 @@ export class PushedQueues {
     for (const namespace of before.keys()) if (!waiting.has(namespace)) onWaiting(namespace)
   }
 
-  /** Recorded on any of the thousand, so that `kubectl get events` of the namespace shows it. */
+  /** Records the event on any of the thousand, so that `kubectl get events` of the namespace shows it. */
   #recordEvent(namespace: string): void {
     const { informer, events } = this.#options
     for (const queue of informer.all()) {

@@ -4,7 +4,7 @@ import { settingsOfSpec, specOfSettings } from '../../resources/queue-spec.ts'
 import type { HttpQueue } from '../kinds.ts'
 import { createSpecCheck, orRefused } from '../reconcile/spec-check.ts'
 
-/** The settings that a resource asks for, or what is wrong with it, as a sentence. */
+/** Answers the settings that a resource asks for, or a sentence that says what is wrong with it. */
 export type QueueCheck = (
   queue: HttpQueue,
 ) => { readonly settings: QueueSettings } | { readonly problem: string }

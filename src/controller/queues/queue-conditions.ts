@@ -1,5 +1,5 @@
 import type { OwnSecretsReason, WantedCondition } from '../../resources/conditions.ts'
-import type { QueueCounts } from '../../ports/queues.ts'
+import type { NotedLoss, QueueCounts } from '../../ports/queues.ts'
 import type { EngineLoss } from '../engine/engine-loss.ts'
 import type { HttpQueue } from '../kinds.ts'
 import { canSucceed } from '../reconcile/can-succeed.ts'
@@ -10,33 +10,39 @@ import {
   unavailable,
   type Unavailable,
 } from '../reconcile/ready-conditions.ts'
+import { jobsLost } from './queue-loss.ts'
 import type { SecretProblem } from '../secrets/secret-values.ts'
 
-/** How the reconcile of a resource ended. */
+/** Says how the reconcile of a resource ended. */
 export type QueueOutcome =
   | { readonly kind: 'applied'; readonly queueId: number }
   | { readonly kind: 'refused'; readonly problem: string }
-  /** Nothing is applied: the calls would lack what they take from Secrets. */
+  /** Nothing is applied, because the calls would lack what they take from Secrets. */
   | ({ readonly kind: 'secret' } & SecretProblem<OwnSecretsReason>)
   /** @property isPushed a push created this one, so it is deleted as soon as the other one is applied */
   | { readonly kind: 'name_taken'; readonly by: string; readonly isPushed: boolean }
 
 type Wanted = WantedCondition<'HttpQueue'>
 
-/** Says why a queue is or is not `Ready`, whether its jobs start and whether they fail, and what was lost. */
+/** Says why a queue is or is not `Ready`, whether its jobs start, are throttled and fail, and what was lost. */
 export function queueConditions(
   queue: HttpQueue,
   outcome: QueueOutcome | Unavailable,
   {
     loss,
+    lostJobs,
     risks,
     failing,
+    throttle,
     counts,
   }: {
     readonly loss: EngineLoss | null
+    /** Jobs of this queue that Redis came back without. */
+    readonly lostJobs: NotedLoss | null
     readonly risks: readonly string[]
     readonly failing: readonly Wanted[]
-    /** null = not counted yet. */
+    readonly throttle: readonly Wanted[]
+    /** null = the jobs were not counted yet. */
     readonly counts: QueueCounts | null
   },
 ): readonly Wanted[] {
@@ -44,9 +50,10 @@ export function queueConditions(
   return [
     ...readiness(queue, outcome),
     ...draining(queue, counts),
-    ...jobsLost(loss),
+    ...jobsLost(lostJobs, loss),
     ...jobsAtRisk(risks),
     ...failing,
+    ...throttle,
   ]
 }
 
@@ -92,16 +99,12 @@ function draining({ spec }: HttpQueue, counts: QueueCounts | null): readonly Wan
           message: 'No job is left. New jobs are refused.',
         }
       : {
-          ...{ type: 'Draining', status: 'True', reason: 'Draining' },
+          type: 'Draining',
+          status: 'True',
+          reason: 'Draining',
           message: 'spec.draining is true: new jobs are refused, and the rest runs off.',
         },
   ]
-}
-
-function jobsLost(loss: EngineLoss | null): readonly Wanted[] {
-  return loss === null
-    ? []
-    : [{ type: 'JobsLost', status: 'True', reason: loss.reason, message: loss.message }]
 }
 
 function jobsAtRisk(risks: readonly string[]): readonly Wanted[] {

@@ -4,12 +4,15 @@ import type { HttpQueueSpec } from '../../resources/generated/kinds.ts'
 import type { HttpQueue } from '../kinds.ts'
 import { failingIn, type ShownFailure } from '../reconcile/failing-condition.ts'
 
-/** A queue is failing for so long after a job of it failed for good. */
+/** A queue counts as failing for this long after a job of it failed for good. */
 export const QUEUE_FAILING_MS = 15 * 60_000
-/** A failure that is newer by less than this is no news: the status of a queue that goes on failing is written once a minute. */
+/**
+ * A failure that is newer by less than this is no news, so the status of a queue that goes on failing is written once a
+ * minute.
+ */
 export const FAILURE_SLACK_MS = 60_000
 
-/** `Failing`, once a job has failed for good while the queue wants alerts. */
+/** The condition `Failing`, which is there once a job has failed for good while the queue wants alerts. */
 export function queueFailing(
   { alertsEnabled }: Pick<HttpQueueSpec, 'alertsEnabled'>,
   failure: LastFailure | null,
@@ -18,19 +21,23 @@ export function queueFailing(
   return failure.ageMs < QUEUE_FAILING_MS
     ? [
         {
-          ...{ type: 'Failing', status: 'True', reason: 'FailureRaised' },
+          type: 'Failing',
+          status: 'True',
+          reason: 'FailureRaised',
           message: `Jobs fail for good (${failure.reason}).`,
         },
       ]
     : [
         {
-          ...{ type: 'Failing', status: 'False', reason: 'NoRecentFailure' },
+          type: 'Failing',
+          status: 'False',
+          reason: 'NoRecentFailure',
           message: `No job has failed for good within ${QUEUE_FAILING_MS / 60_000} minutes.`,
         },
       ]
 }
 
-/** The one before if it says the same. */
+/** Keeps the failure that the status shows if the new one says the same. */
 export function shownFailure(
   before: ShownFailure | undefined,
   failure: LastFailure | null,

@@ -23,8 +23,8 @@ export function planQueue(
 }
 
 /**
- * What happens to a resource whose queue name belongs to another one.
- * - `release`: it is deleted, so its finalizer is removed. It was set by hand, or before the name was lost.
+ * What happens to a resource whose queue name belongs to another one:
+ * - `release`: it is deleted, so its finalizer, which was set by hand or before the name was lost, is removed.
  * - `delete`: a push created it, and a user's resource was applied in its place.
  * - `report`: it stays, and its status says why it is not applied.
  */
@@ -32,7 +32,7 @@ export type RivalEnd = 'release' | 'delete' | 'report' | 'nothing'
 
 export function endOfRival(rival: HttpQueue, plan: QueuePlan): RivalEnd {
   if (isDeleted(rival)) return holdsFinalizer(rival, QUEUE_FINALIZER) ? 'release' : 'nothing'
-  // A refused owner holds no finalizer: if it were deleted then, no resource would stand for the jobs.
+  // A refused owner holds no finalizer. If it were deleted then, no resource would stand for the jobs.
   return plan.kind === 'apply' && givesWay(rival, plan.object) ? 'delete' : 'report'
 }
 

@@ -30,9 +30,9 @@ export interface QueueReconcilerParts extends FinalizedParts<HttpQueue> {
   readonly polls: SecretPolls
   readonly engine: Pick<LeaderSession, 'write' | 'loss' | 'obstacle'>
   readonly safety: Pick<StoreSafety, 'risks'>
-  /** As read last; null = not yet. */
+  /** Answers the stats that were read last; null = none were read yet. */
   readonly statsOf: (key: ObjectKey) => QueueStatsEntry | null
-  /** Reads them now; never throws. */
+  /** Reads the stats now. Never throws. */
   readonly readStats: (key: ObjectKey) => Promise<void>
   readonly metrics: Pick<ControllerMetrics, 'queueLeftBehind' | 'statusWritten'>
 }
@@ -44,7 +44,9 @@ export interface QueueReconcilerParts extends FinalizedParts<HttpQueue> {
 export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
   const { informer, check, engine, clock, metrics } = parts
   const status = new StatusWriter<HttpQueue, QueueOutcome>({
-    ...{ ...parts, kind: 'HttpQueue', action: 'ApplyQueue' },
+    ...parts,
+    kind: 'HttpQueue',
+    action: 'ApplyQueue',
     pending: (queue) => (isDeleted(queue) ? 'the queue and its jobs are removed' : CHANGE_PENDING),
     statusOf: (queue, outcome) =>
       queueStatus(queue, outcome, {
@@ -96,7 +98,7 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
   return new ResourceReconciler(kind, parts)
 }
 
-/** How many Secrets it names. */
+/** Counts the Secrets that the queue names. */
 function secretsOf({ spec }: HttpQueue): number {
   return new Set(signingRefsOf(spec).map(({ name }) => name)).size
 }
@@ -113,7 +115,8 @@ async function settleRival(
     return status.write(rival, { kind: 'name_taken', by, isPushed: givesWay(rival, plan.object) })
   }
   await confirmOwner(writer, plan)
-  // Before the deletion: a deleted resource that has the finalizer and is alone takes queue and jobs with it.
+  // The finalizer goes before the deletion: a deleted resource that has the finalizer and is alone takes queue and jobs
+  // with it.
   await ignoreNotFound(writer.setFinalizer(rival, QUEUE_FINALIZER, false))
   if (end === 'release') return
   await writer.remove(refOf(rival))

@@ -7,9 +7,10 @@ import { formerFailing } from '../reconcile/failing-condition.ts'
 import { reconciledStatus, type Unavailable } from '../reconcile/ready-conditions.ts'
 import { queueConditions, type QueueOutcome } from './queue-conditions.ts'
 import { queueFailing, shownFailure } from './queue-failure.ts'
+import { throttleFields } from './queue-throttle.ts'
 
 export interface QueueFacts {
-  /** As read last; null = not yet. */
+  /** The stats that were read last; null = none were read yet. */
   readonly stats: QueueStatsEntry | null
   /** What the engine lost recently; null = nothing. */
   readonly loss: EngineLoss | null
@@ -21,7 +22,7 @@ export interface QueueFacts {
 /** The age of the oldest job is computed from two clocks: a smaller difference is no change. */
 const OLDEST_SLACK_MS = 5_000
 
-/** The whole status; equal to the one before if nothing has changed. */
+/** Builds the whole status, which equals the one before if nothing has changed. */
 export function queueStatus(
   queue: HttpQueue,
   outcome: QueueOutcome | Unavailable,
@@ -31,14 +32,18 @@ export function queueStatus(
   const failing = isCurrent(stats, outcome)
     ? queueFailing(queue.spec, stats.lastFailure)
     : (formerFailing(queue.status?.conditions) as ReadonlyArray<WantedCondition<'HttpQueue'>>)
+  const throttle = throttleFields(queue, isCurrent(stats, outcome) ? stats.throttle : undefined, wallMs)
   return {
     ...(outcome.kind === 'name_taken' ? {} : engineFields(queue.status ?? {}, outcome, facts)),
+    ...(outcome.kind === 'name_taken' || throttle.shown === undefined ? {} : { throttled: throttle.shown }),
     ...reconciledStatus<'HttpQueue'>(
       queue,
       queueConditions(queue, outcome, {
         loss,
+        lostJobs: isCurrent(stats, outcome) ? stats.lostJobs : null,
         risks,
         failing,
+        throttle: throttle.condition,
         counts: isCurrent(stats, outcome) ? stats.counts : null,
       }),
       wallMs,
@@ -46,7 +51,9 @@ export function queueStatus(
   }
 }
 
-/** After a delete and re-create, the stats may still be those of the former queue. */
+/**
+ * Tells whether the stats are of this queue. After a delete and re-create, they may still be those of the former one.
+ */
 function isCurrent(
   stats: QueueStatsEntry | null,
   outcome: QueueOutcome | Unavailable,

@@ -2,7 +2,7 @@ import { impossibleAssertionIn } from '../../resources/assertion-spec.ts'
 import type { AssertionSpec } from '../../resources/generated/kinds.ts'
 import { problemText } from './spec-check.ts'
 
-/** What the API answers with a warning: the settings are applied, and no call can ever meet them. */
+/** The condition for what the API answers with a warning: the settings are applied, and no call can ever meet them. */
 export function canSucceed({ successAssertions }: { readonly successAssertions: readonly AssertionSpec[] }) {
   const problem = impossibleAssertionIn(successAssertions)
   if (problem === null) return []

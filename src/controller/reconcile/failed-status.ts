@@ -4,14 +4,14 @@ import { mergeConditions } from '../../resources/conditions.ts'
 import type { Condition } from '../../resources/generated/kinds.ts'
 import type { ConditionedObject } from '../kinds.ts'
 
-/** All others tell of what was applied earlier, and stay. */
+/** Only these conditions are replaced. All others tell of what was applied earlier, and stay. */
 const REPLACED: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled'])
-/** Leaves room for what else the message says. */
+/** This length leaves room for what else the message says. */
 const REASON_CHARACTERS_MAX = 512
 
 /**
- * The status of a resource over which our own code threw. Every kind has it, and none computes it, because that may be what
- * threw. It is stalled although it is tried again: time alone is not likely to help.
+ * The status of a resource over which our own code threw. Every kind has it, and none computes it, because the
+ * computation may be what threw. It is stalled although it is tried again, as time alone is not likely to help.
  */
 export function failedStatus(
   { metadata, status }: ConditionedObject,

@@ -6,7 +6,9 @@ export interface ShownFailure {
   readonly reason: string
 }
 
-/** As long as nothing is known, the condition stays as it is: its absence would pass for the end of the trouble. */
+/**
+ * As long as nothing is known the condition stays as it is, because its absence would pass for the end of the trouble.
+ */
 export function formerFailing(
   conditions: readonly Condition[] | undefined,
 ): ReadonlyArray<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>> {

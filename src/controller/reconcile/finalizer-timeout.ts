@@ -1,10 +1,11 @@
 import type { Clock } from '../../ports/runtime.ts'
-import type { KubeObject, ObjectKey } from '../../ports/kubernetes.ts'
+import type { ObjectKey } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 
 /** A finalizer is removed after its cleanup has failed for this long, so that a namespace can terminate. */
 export const FINALIZER_TIMEOUT_MS = 300_000
 
-/** Owns, by key: since when the cleanup of a deleted object has been failing. */
+/** Owns, by key, since when the cleanup of a deleted object has been failing. */
 export class FinalizerTimeout {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #failing = new Map<ObjectKey, { readonly uid: string; readonly sinceMs: number }>()

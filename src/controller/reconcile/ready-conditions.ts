@@ -8,7 +8,7 @@ import type { Condition } from '../../resources/generated/kinds.ts'
 import type { SecretProblem } from '../secrets/secret-values.ts'
 import type { ConditionedObject } from '../kinds.ts'
 
-/** Redis is away or refuses writes: the reconcile is retried. Every kind reports it alike. */
+/** Redis is away or refuses writes, so the reconcile is retried. Every kind reports it alike. */
 export interface Unavailable {
   readonly kind: 'unavailable'
   readonly message: string
@@ -21,7 +21,7 @@ export const RECONCILED = {
   message: 'The settings are applied.',
 } as const
 
-/** Terminal: nothing is retried until the spec changes. */
+/** A terminal outcome: nothing is retried until the spec changes. */
 export function invalidSpec(message: string) {
   return [
     { type: 'Ready', status: 'False', reason: 'InvalidSpec', message },
@@ -29,7 +29,7 @@ export function invalidSpec(message: string) {
   ] as const
 }
 
-/** Tried again when the Secrets are read again. */
+/** The resource is tried again when the Secrets are read again. */
 export function secretProblem<Reason extends OwnSecretsReason>({ reason, message }: SecretProblem<Reason>) {
   return {
     type: 'Ready',

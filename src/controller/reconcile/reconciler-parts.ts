@@ -1,4 +1,5 @@
-import type { EventRecorder, Informer, KubeObject, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { EventRecorder, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'

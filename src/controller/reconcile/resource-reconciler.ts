@@ -9,14 +9,14 @@ import { ignoreNotFound } from './ignore-not-found.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
 import type { StatusWriter } from './status-writer.ts'
 
-/** What is to be done for one key. */
+/** Says what is to be done for one key. */
 export type Plan<T, Desired, Outcome> =
   /** No object is left: there was none, or it went without its finalizer and left an orphan in Redis. */
   | { readonly kind: 'absent' }
   | { readonly kind: 'nothing' }
-  /** Deleted: Redis is cleaned up first, then the finalizer is removed. */
+  /** The object was deleted: Redis is cleaned up first, then the finalizer is removed. */
   | { readonly kind: 'remove'; readonly object: T }
-  /** Terminal until the spec changes: Redis keeps what it has, and the status says why. */
+  /** The spec is refused until it changes. Redis keeps what it has, and the status says why. */
   | { readonly kind: 'refuse'; readonly object: T; readonly outcome: Outcome }
   | { readonly kind: 'apply'; readonly object: T; readonly desired: Desired }
 
@@ -28,11 +28,11 @@ export interface FinalizedKind<T extends ConditionedObject, Desired, Outcome> {
   readonly noun: 'queue' | 'cron'
   readonly finalizer: string
   readonly status: StatusWriter<T, Outcome>
-  /** All objects of a key that the informer has. */
+  /** Answers all objects of a key that the informer has. */
   objectsOf(key: ObjectKey): readonly T[]
   plan(objects: readonly T[]): Plan<T, Desired, Outcome> | Promise<Plan<T, Desired, Outcome>>
   apply(object: T, desired: Desired): Promise<Outcome>
-  /** Whether to apply all other waiting keys before this outcome is written to the status. */
+  /** Tells whether to apply all other waiting keys before this outcome is written to the status. */
   defersStatus?(object: T, outcome: Outcome): boolean
   /** @param ref the two parts of the key */
   remove(
@@ -45,18 +45,18 @@ export interface FinalizedKind<T extends ConditionedObject, Desired, Outcome> {
     readonly plan: ObjectPlan<T, Desired, Outcome>
     readonly signal: AbortSignal
   }): Promise<void>
-  /** The event for an object that was released although Redis could not be cleaned up. */
+  /** Makes the event for an object that was released although Redis could not be cleaned up. */
   readonly leftBehind: { readonly reason: string; readonly action: string; readonly note: string }
   countLeftBehind(): void
-  /** When an object that was applied is reconciled again even without a change; null = only after one. */
+  /** Answers when an object that was applied is reconciled again even without a change; null = only after a change. */
   pollMs?(key: ObjectKey, object: T | null): number | null
 }
 
-/** Settings in Redis that may have lost their resource. */
+/** Finds settings in Redis that may have lost their resource. */
 export interface Orphans {
   /** Asks for a sweep, which confirms the orphans. */
   request(): void
-  /** Whether the last sweep confirmed this key as an orphan, to be removed; true only once. */
+  /** Tells whether the last sweep confirmed this key as an orphan that must be removed. It answers true only once. */
   takeConfirmed(key: ObjectKey): boolean
 }
 
@@ -70,7 +70,7 @@ const STATUS_DEFERRED_MS = 1
 const DONE: ReconcileEnd = { requeueAfterMs: null }
 
 /**
- * Reconciles a kind whose objects hold a finalizer: fetch, plan, finalizer, apply, status. Owns, by key: since when a
+ * Reconciles a kind whose objects hold a finalizer: fetch, plan, finalizer, apply, status. Owns, by key, since when a
  * removal has been failing, which object was released while the informer may still have it, and which object waits for
  * its status.
  */
@@ -91,7 +91,8 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
     const released = this.#released.get(key)
     const known = this.#kind.objectsOf(key)
     const objects = known.filter(({ metadata }) => metadata.uid !== released)
-    // Remembered while the informer still has it: a push may have created the queue again, and nothing may remove that.
+    // A released object is remembered while the informer still has it: a push may have created the queue again, and
+    // nothing may remove that.
     if (objects.length === known.length) this.#released.delete(key)
     const plan = await this.#plan(objects)
     if (plan.kind !== 'remove') this.#timeout.forget(key)
@@ -107,7 +108,7 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
     return { requeueAfterMs: this.#kind.pollMs?.(key, plan.object) ?? null }
   }
 
-  /** What throws has not said which of them the plan is about. */
+  /** If the plan throws, nobody knows which of the objects it is about, so all are set aside. */
   async #plan(objects: readonly T[]): Promise<Plan<T, Desired, Outcome>> {
     try {
       return await this.#kind.plan(objects)
@@ -157,7 +158,7 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
     this.#parts.orphans.request()
   }
 
-  /** @returns false when it has failed for as long as the finalizer timeout */
+  /** @returns false when the removal has failed for as long as the finalizer timeout */
   async #removeFromEngine(key: ObjectKey, object: T): Promise<boolean> {
     try {
       await this.#parts.engine.write((compiler) => this.#kind.remove(compiler, parseKey(key)))
@@ -168,7 +169,7 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
     }
   }
 
-  /** Without a resource nothing proves that the deletion was intended, so only a sweep may confirm it. */
+  /** Nothing but a resource could prove that the deletion was intended, so without one only a sweep may confirm it. */
   async #removeOrphan(key: ObjectKey): Promise<void> {
     const { orphans, engine, logger } = this.#parts
     if (!orphans.takeConfirmed(key)) return orphans.request()
@@ -183,7 +184,9 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
     const { team, name } = parseKey(key)
     this.#kind.countLeftBehind()
     logger.error('The finalizer of a deleted resource timed out; Redis was not cleaned up', {
-      ...{ team, [noun]: name, timeoutMs: FINALIZER_TIMEOUT_MS },
+      team,
+      [noun]: name,
+      timeoutMs: FINALIZER_TIMEOUT_MS,
     })
     events.record({ regarding: refOf(object), type: 'Warning', ...leftBehind })
   }

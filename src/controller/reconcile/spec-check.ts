@@ -1,13 +1,13 @@
 import { reasonOf } from '../../domain/errors.ts'
 import { readerOfCrd } from '../../resources/schema/crd-schema.ts'
 import { fieldName, type FieldProblem } from '../../resources/schema/field-path.ts'
-import type { KubeObject } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 
 /**
- * Validates specs again, by the CRD that this controller knows: the API server may have an older one, which lacks fields
- * or allows more. Fields of a newer CRD are ignored. Compiles the schema once.
- * @param file name of a file of `crds/`
- * @param fields of `spec` that this controller reads
+ * Validates specs again, by the CRD that this controller knows: the API server may have an older one, which lacks
+ * fields or allows more. Fields of a newer CRD are ignored. Compiles the schema once.
+ * @param file names a file of `crds/`
+ * @param fields the fields of `spec` that this controller reads
  */
 export function createSpecCheck<Spec extends object>(
   file: string,
@@ -24,8 +24,8 @@ export function createSpecCheck<Spec extends object>(
 }
 
 /**
- * A check that throws has found a problem too: the resource is refused with a condition until its spec changes, as one
- * that is not valid, and no other waits for it.
+ * Takes a throw as a problem too: like an invalid resource, this one is refused with a condition until its spec
+ * changes, and no other waits for it.
  */
 export function orRefused<T, Result>(
   check: (object: T) => Result,

@@ -5,42 +5,43 @@ import type { ObjectKey } from '../../ports/kubernetes.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
 
 export interface StatusSyncOptions<Stats> {
-  /** All keys, each once. */
+  /** Answers all keys, each once. */
   keys(): readonly ObjectKey[]
   /** Reads the stats of these keys from Redis, in the same order; null = Redis has no such object. */
   read(keys: readonly ObjectKey[]): Promise<ReadonlyArray<Stats | null>>
-  /** Whether the status in the informer differs from the stats, so that a write is due. */
+  /** Tells whether the status in the informer differs from the stats, so that a write is due. */
   isStale(key: ObjectKey, stats: Stats): boolean
   /** Requeues a key for the reconciler, which writes the status. */
   readonly enqueue: (key: ObjectKey) => void
-  readonly onSynced?: () => void
+  /** Called after each sync, with the stats of all keys. */
+  readonly onSynced?: (stats: Iterable<Stats>) => void
   /** The log line for when Redis does not answer. */
   readonly failure: string
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** From the start of one sync to the start of the next. */
+/** The time from the start of one sync to the start of the next. */
 export const SYNC_EVERY_MS = 15_000
 /** Protects the API server when ten thousand statuses change at once. */
 export const STATUS_WRITES_PER_SECOND = 50
 const WRITES_PER_SYNC = (SYNC_EVERY_MS / 1_000) * STATUS_WRITES_PER_SECOND
-/** Applies also after a sync that took longer than its period. */
+/** The loop rests this long even after a sync that took longer than its period. */
 const REST_MS_MIN = 1_000
 const READ_BATCH_MAX = 1_000
 /** After this many failed syncs in a row every key is requeued, so that its status reports the outage. */
 const FAILED_SYNCS_MAX = 4
 
 /**
- * Keeps the statuses of one kind in step with Redis, while `run` lasts. It writes nothing itself. A sync reads the stats
+ * Keeps the statuses of one kind in step with Redis while `run` lasts. It writes nothing itself. A sync reads the stats
  * of all keys, then requeues those with a stale status at a fixed rate and reads each again just before, so that no
  * written status is old. Keys that a sync has no time for come first in the next one, and namespaces alternate, so that
- * one with many changes does not hold up the others. Owns the stats as read last.
+ * one with many changes does not hold up the others. Owns the stats that were read last.
  */
 export class StatusSync<Stats> {
   readonly #options: StatusSyncOptions<Stats>
   readonly #stats = new Map<ObjectKey, Stats>()
-  /** Keys still to be requeued, the longest waiting of each namespace first. */
+  /** The keys still to be requeued, the longest waiting of each namespace first. */
   #waiting: readonly ObjectKey[] = []
   #failedSyncs = 0
 
@@ -48,12 +49,12 @@ export class StatusSync<Stats> {
     this.#options = options
   }
 
-  /** As read last; null = not yet, or Redis has no such object. */
+  /** Answers the stats that were read last; null = none were read yet, or Redis has no such object. */
   of(key: ObjectKey): Stats | null {
     return this.#stats.get(key) ?? null
   }
 
-  /** Reads the stats of one key now, for its first status; should that fail, the next sync reads them. */
+  /** Reads the stats of one key now, for its first status. Should that fail, the next sync reads them. */
   async refresh(key: ObjectKey): Promise<void> {
     try {
       await this.#readStale([key])
@@ -69,7 +70,7 @@ export class StatusSync<Stats> {
       try {
         await this.#sync(signal)
         this.#failedSyncs = 0
-        onSynced?.()
+        onSynced?.(this.#stats.values())
       } catch (error) {
         await this.#noteFailure(error, signal)
       }
@@ -101,7 +102,10 @@ export class StatusSync<Stats> {
     })
   }
 
-  /** The reconcile of a key that cannot be compared meets what threw, and reports it; the sync of all others goes on. */
+  /**
+   * A key that cannot be compared counts as stale: its reconcile meets what threw and reports it, and the sync of all
+   * others goes on.
+   */
   #isStale(key: ObjectKey, stats: Stats): boolean {
     try {
       return this.#options.isStale(key, stats)
@@ -136,7 +140,7 @@ export class StatusSync<Stats> {
   }
 }
 
-/** One key of each namespace after the other; keys of one namespace keep their order. */
+/** Takes one key of each namespace after the other; keys of one namespace keep their order. */
 export function alternateNamespaces(keys: Iterable<ObjectKey>): readonly ObjectKey[] {
   const groups = [...Map.groupBy(keys, (key) => parseKey(key).team).values()]
   const ordered: ObjectKey[] = []

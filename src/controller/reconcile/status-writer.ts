@@ -8,7 +8,7 @@ import { ignoreNotFound } from './ignore-not-found.ts'
 import type { Unavailable } from './ready-conditions.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
 
-/** Conditions whose changes are events. */
+/** A change of these conditions is an event. */
 const WITH_EVENTS = [
   'Ready',
   'NotificationsReady',
@@ -17,10 +17,16 @@ const WITH_EVENTS = [
   'CanSucceed',
 ] as const
 
-/** Reasons of these without an event: an outage or a full quota would cause one for every resource. */
+/** These reasons are no events, because an outage or a full quota would cause one for every resource. */
 const WITHOUT_EVENT: ReadonlySet<string> = new Set(['Reconciled', 'BackendUnavailable', 'QuotaExceeded'])
 
-/** What happens to a changed spec once Redis can be written to. */
+/** These conditions are trouble while they are true for this reason: a target that asks to wait is none, say. */
+const TROUBLES = [
+  { type: 'Failing', reason: 'FailureRaised' },
+  { type: 'Throttled', reason: 'CircuitOpen' },
+] as const
+
+/** Says what happens to a changed spec once Redis can be written to. */
 export const CHANGE_PENDING = 'settings applied earlier stay, and the current ones are applied'
 
 type Status = NonNullable<ConditionedObject['status']>
@@ -32,9 +38,9 @@ export interface StatusWriterOptions<T extends ConditionedObject, Outcome> exten
   readonly kind: Parameters<ControllerMetrics['statusWritten']>[0]
   /** Names the reconcile in events, such as `ApplyQueue`. */
   readonly action: string
-  /** What happens to the resource once Redis can be written to, up to the word "when". */
+  /** Says what happens to the resource once Redis can be written to, up to the word "when". */
   readonly pending: (object: T) => string
-  /** The whole status; equal to the one before if nothing has changed. */
+  /** Builds the whole status, which equals the one before if nothing has changed. */
   readonly statusOf: (object: T, outcome: Outcome | Unavailable) => Status
 }
 
@@ -97,7 +103,7 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
     await ignoreNotFound(writer.applyStatus(refOf(object), status))
     metrics.statusWritten(kind)
     for (const type of WITH_EVENTS) this.#recordEvent(object, status, type)
-    this.#recordFailing(object, status)
+    for (const trouble of TROUBLES) this.#recordTrouble(object, status, trouble)
   }
 
   #unavailable(object: T): Unavailable {
@@ -115,22 +121,27 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
     const before = conditionOf(object.status, type)
     const now = conditionOf(status, type)
     if (now === undefined || (now.reason === before?.reason && !isOtherMistake(before, now))) return
-    const isTrouble = !WITHOUT_EVENT.has(now.reason)
+    const isBad = !WITHOUT_EVENT.has(now.reason)
     const isRecovery = now.status === 'True' && before !== undefined && !WITHOUT_EVENT.has(before.reason)
-    if (isTrouble || isRecovery) this.#record(object, now, isTrouble)
+    if (isBad || isRecovery) this.#record(object, now, isBad)
   }
 
-  /** `Failing` is trouble while it is true; an event says that it began, or that it has ended. */
-  #recordFailing(object: T, status: Status): void {
-    const wasFailing = conditionOf(object.status, 'Failing')?.status === 'True'
-    const now = conditionOf(status, 'Failing')
-    if (now !== undefined && (now.status === 'True') !== wasFailing) this.#record(object, now, !wasFailing)
+  /** An event says that the trouble has begun or ended, whatever the message says meanwhile. */
+  #recordTrouble(object: T, status: Status, { type, reason }: (typeof TROUBLES)[number]): void {
+    const isTrouble = (condition: Condition | undefined): boolean =>
+      condition?.status === 'True' && condition.reason === reason
+    const now = conditionOf(status, type)
+    const wasTrouble = isTrouble(conditionOf(object.status, type))
+    if (now !== undefined && isTrouble(now) !== wasTrouble) this.#record(object, now, !wasTrouble)
   }
 
-  #record(object: T, { reason, message }: Condition, isTrouble: boolean): void {
+  #record(object: T, { reason, message }: Condition, isBad: boolean): void {
     this.#options.events.record({
-      ...{ regarding: refOf(object), type: isTrouble ? 'Warning' : 'Normal' },
-      ...{ reason, action: this.#options.action, note: message },
+      regarding: refOf(object),
+      type: isBad ? 'Warning' : 'Normal',
+      reason,
+      action: this.#options.action,
+      note: message,
     })
   }
 }

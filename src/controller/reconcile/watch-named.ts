@@ -1,4 +1,5 @@
-import type { Informer, KubeObject, ObjectKey } from '../../ports/kubernetes.ts'
+import type { Informer, ObjectKey } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import { keyOf } from '../kinds.ts'
 
 /** Has resources reconciled when another one that they name appears or disappears. */
@@ -7,7 +8,7 @@ export function watchNamed<Named extends KubeObject>(
   by: Pick<Informer<KubeObject>, 'byIndex'>,
   watch: {
     readonly index: string
-    /** The entry of those that name it. */
+    /** Answers the index entry of the resources that name it. */
     readonly entryOf: (named: Named) => string
     readonly enqueue: (key: ObjectKey, priority: 'low') => void
   },

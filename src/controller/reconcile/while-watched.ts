@@ -3,14 +3,14 @@ import type { ObjectKey, Reconciler } from '../../ports/kubernetes.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
 
 /**
- * What was applied of a namespace that is watched no longer stays as it is: its resources may still exist, and another
+ * Leaves alone what was applied of a namespace that is no longer watched: its resources may still exist, and another
  * installation may watch it. What a former namespace of the name has left is never mixed with that of another.
  */
 export function whileWatched(
   reconciler: Reconciler,
   options: {
     readonly isWatched: (namespace: string) => boolean
-    /** Whether what Redis has of the team belongs to its namespace. */
+    /** Tells whether what Redis has of the team belongs to its namespace. */
     readonly admit: (namespace: string) => Promise<boolean>
     /** Called with keys that are left alone. */
     readonly forget: (key: ObjectKey) => void

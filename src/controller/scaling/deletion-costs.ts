@@ -4,11 +4,11 @@ import type { Clock, Logger } from '../../ports/runtime.ts'
 
 /** A write that takes longer is given up. */
 const WRITE_MS_MAX = 5_000
-/** A scale-down follows within this time: at the next check, when every controller has seen the costs. */
+/** A scale-down must follow within this time. The next check does, when every controller has seen the costs. */
 const FRESH_MS = 5_000
 
 /**
- * Sets the deletion costs of pods before a scale-down, which alone waits for them. Owns the one write under way.
+ * Sets the deletion costs of pods before a scale-down, which is all that waits for them. Owns the one write under way.
  *
  *     none → writing → fresh → none
  */
@@ -24,7 +24,7 @@ export function createDeletionCosts({
   let writing: Promise<void> | null = null
   let writtenAtMs: number | null = null
 
-  /** Failing is acceptable: without costs a busy pod may be removed, which releases its calls. */
+  /** May fail: without costs a busy pod may be removed, which releases its calls. */
   async function write(held: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void> {
     const timeout = new AbortController()
     const cancel = clock.after(WRITE_MS_MAX, () => timeout.abort())
@@ -40,7 +40,7 @@ export function createDeletionCosts({
   }
 
   return {
-    /** Whether a scale-down may follow now. */
+    /** Tells whether a scale-down may follow now. */
     areFresh: () => writing === null && writtenAtMs !== null && clock.monotonicMs() - writtenAtMs <= FRESH_MS,
     /** Begins to write, unless a write is under way. @param held calls in flight by pod name */
     begin: (held: ReadonlyMap<string, number>, signal: AbortSignal): void => {

@@ -1,4 +1,4 @@
-/** A number of executors that was needed, and when last. */
+/** A number of executors that was needed, and when it was needed last. */
 export interface Need {
   readonly replicas: number
   readonly atMs: number
@@ -6,15 +6,15 @@ export interface Need {
 
 export interface ScalingHistory {
   /**
-   * The needs within the window that can still matter: each is smaller than the one before it, and the last is the
-   * newest. So there are never more entries than replicas allowed.
+   * The needs within the window that can still matter. Each is smaller than the one before it, and the last is the
+   * newest, so there are never more entries than replicas allowed.
    */
   readonly needs: readonly Need[]
   /** When the number was last raised; null = not since the history began. */
   readonly raisedAtMs: number | null
 }
 
-/** Adds the current need. @returns also the highest need within the window */
+/** Adds the current need. @returns the highest need within the window as well */
 export function addNeed(
   before: readonly Need[],
   replicas: number,

@@ -4,14 +4,14 @@ import type { FleetState } from '../../ports/kubernetes.ts'
 import { addNeed, type ScalingHistory } from './scaling-history.ts'
 
 export interface ScalingSettings {
-  /** Who sets the number of executors: the controller, another autoscaler, or the chart. */
+  /** Says who sets the number of executors: the controller, another autoscaler, or the chart. */
   readonly mode: 'builtin' | 'external' | 'fixed'
-  /** Not above `max`. */
+  /** Is not above `max`. */
   readonly min: number
   readonly max: number
-  /** Calls that one executor should carry before another one is added, from 1. */
+  /** How many calls one executor should carry before another one is added, from 1. */
   readonly callsPerPod: number
-  /** Executors are removed after fewer have been enough for this long. */
+  /** Executors are removed after fewer of them have been enough for this long. */
   readonly downMs: number
 }
 
@@ -28,18 +28,18 @@ export interface ScalingPlan {
   /** null = the number stays. */
   readonly change: { readonly replicas: number; readonly note: string } | null
   readonly conditions: readonly ScalingCondition[]
-  /** For the next plan; null = start from scratch. */
+  /** What the next plan continues from; null = it starts from scratch. */
   readonly history: ScalingHistory | null
 }
 
 export interface ScalingInput {
-  /** null = could not be read. */
+  /** null = the backlog could not be read. */
   readonly backlog: Backlog | null
   /** null = there is no such Deployment. */
   readonly fleet: FleetState | null
   readonly history: ScalingHistory | null
   readonly settings: ScalingSettings
-  /** Monotonic. */
+  /** The time by the monotonic clock. */
   readonly nowMs: number
 }
 
@@ -95,7 +95,7 @@ interface DemandContext {
   readonly raisedAtMs: number | null
 }
 
-/** The largest demand of all rules; of equal ones the first says why. */
+/** Answers the largest demand of all rules. Of equal ones the first says why. */
 function demandOf(backlog: Backlog, context: DemandContext): Demand {
   const { fleet, settings } = context
   const { usable, inFlight } = backlog
@@ -123,12 +123,15 @@ function demandOf(backlog: Backlog, context: DemandContext): Demand {
   return most.replicas > 0 ? most : { replicas: 0, why: 'nothing is ready, in flight or due soon' }
 }
 
-/** Executors promote due jobs: without one nothing would ever start. */
+/** Executors promote due jobs, so without one nothing would ever start. */
 function hasWork({ ready, inFlight, dueSoon, nextDueInMs }: Backlog): boolean {
   return ready > 0 || inFlight > 0 || dueSoon > 0 || (nextDueInMs !== null && nextDueInMs <= DUE_HORIZON_MS)
 }
 
-/** Jobs still wait although all executors are ready, long enough after the last scale-up, with calls left to make. */
+/**
+ * Tells whether jobs still wait although all executors are ready, long enough after the last scale-up, with calls left
+ * to make.
+ */
 function isTooSlow(backlog: Backlog, { fleet, nowMs, raisedAtMs }: DemandContext): boolean {
   return (
     backlog.oldestReadyMs !== null &&

@@ -1,4 +1,5 @@
-import type { EventRecorder, FleetState, ObjectRef } from '../../ports/kubernetes.ts'
+import type { EventRecorder, FleetState } from '../../ports/kubernetes.ts'
+import type { ObjectRef } from '../../ports/resource-store.ts'
 import type { ScalingMetrics } from '../../ports/metrics.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ScalingCondition } from './scaling-plan.ts'
@@ -10,13 +11,13 @@ export interface ScalingReportOptions {
   readonly logger: Logger
 }
 
-/** Events are kept for an hour: lasting trouble is recorded again, so that it is always there to find. */
+/** Events are kept for an hour, so lasting trouble is recorded again and can always be found. */
 const REPEAT_TROUBLE_MS = 10 * 60_000
 const ACTION = 'ScaleExecutors'
 
 /** Says why executors were or were not scaled: in events of the Deployment, the log and metrics. */
 export function createScalingReport({ events, metrics, clock, logger }: ScalingReportOptions) {
-  /** By reason: when it was last recorded. */
+  /** By reason, when it was last recorded. */
   const recorded = new Map<string, number>()
 
   function recordTrouble(ref: ObjectRef | null, { reason, message }: ScalingCondition): void {
@@ -50,7 +51,7 @@ export function createScalingReport({ events, metrics, clock, logger }: ScalingR
         note: `From ${fleet.desired} to ${replicas} executors: ${note}.`,
       })
     },
-    /** @param fleet null = not known */
+    /** @param fleet null = it is not known */
     conditions: (fleet: FleetState | null, conditions: readonly ScalingCondition[]): void => {
       if (fleet !== null) metrics.executorReplicas(fleet.desired, fleet.current, fleet.ready)
       const isTrue = (type: ScalingCondition['type']) =>
@@ -61,7 +62,7 @@ export function createScalingReport({ events, metrics, clock, logger }: ScalingR
       forgetOthers(troubles)
       for (const trouble of troubles) recordTrouble(fleet?.ref ?? null, trouble)
     },
-    /** Removes the series: another process may report from now on. */
+    /** Removes the series, because another process may report from now on. */
     end: (): void => {
       recorded.clear()
       metrics.scalingEnded()

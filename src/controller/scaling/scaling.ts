@@ -11,7 +11,7 @@ import { createScalingReport, type ScalingReportOptions } from './scaling-report
 
 export interface ScalingOptions extends ScalingReportOptions {
   readonly backlog: BacklogReader
-  /** Calls that a team may have in flight; null = unbounded. */
+  /** Answers how many calls a team may have in flight; null = any number. */
   readonly callQuotaOf: (team: string) => number | null
   readonly fleet: ExecutorFleet
   readonly hints: WakeHints
@@ -20,9 +20,11 @@ export interface ScalingOptions extends ScalingReportOptions {
 }
 
 const CHECK_EVERY_MS = 1_000
-/** Hints come with every push; two checks are at least this far apart. */
+/** Hints come with every push, so two checks are at least this far apart. */
 const CHECK_PACE_MS = 200
-/** How old the copy of the fleet may be to decide that there is nothing to do. Before a write it is read again. */
+/**
+ * A copy of the fleet may be this old to decide that there is nothing to do. Before a write the fleet is read again.
+ */
 const FLEET_COPY_MS = 5_000
 const RETRY_MS_MAX = 5_000
 /** The API server may ask for a longer pause than ours, up to this. */
@@ -101,7 +103,7 @@ export class Scaling {
     const known = this.#copy
     let copy = known ?? (await this.#readFleet())
     let plan = this.#plan(backlog, copy.fleet, before)
-    // Kept even if the fleet cannot be read, so that the need counts for the window.
+    // The history is kept even if the fleet cannot be read, so that the need counts for the window.
     this.#history = plan.history
     const isOld = this.#options.clock.monotonicMs() - copy.atMs >= FLEET_COPY_MS
     if (known !== null && (isOld || plan.change !== null)) {
@@ -110,7 +112,7 @@ export class Scaling {
       this.#history = plan.history
     }
     if (plan.change !== null && copy.fleet !== null) await this.#apply(plan.change, copy.fleet, backlog)
-    // Last: trouble with the write has not ended until a write has succeeded.
+    // This is reported last, as trouble with the write has not ended until a write has succeeded.
     this.#report.conditions(this.#copy?.fleet ?? null, plan.conditions)
     return !isOurs || backlog !== null
   }

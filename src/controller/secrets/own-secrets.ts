@@ -1,4 +1,4 @@
-import type { SecretPlace } from '../../domain/access/signing-secret.ts'
+import type { SecretKeyRef } from '../../domain/access/signing-secret.ts'
 import { tooManyBytesText } from '../../domain/secrets/secret-bytes.ts'
 import type { SecretReader } from '../../ports/kubernetes.ts'
 import { OWN_SECRETS_READ_MS, type OwnSecrets, type SecretOwner } from '../../ports/access/own-secrets.ts'
@@ -16,7 +16,7 @@ import { readSigningSecrets } from './signing-secrets.ts'
 export interface OwnSecretRefs {
   readonly signing: readonly SecretRef[]
   readonly headers: readonly HeaderRef[]
-  /** The URL that the headers are sent to; null without headers. */
+  /** The URL that the headers are sent to; null = there are no headers. */
   readonly url: string | null
 }
 
@@ -26,8 +26,9 @@ type ReadOwnSecrets =
 
 /**
  * Applies the secrets of a queue or cron before its settings, and gives executors time to read those that its settings
- * may need, so that no call fails for want of them or is signed by others. Where its first signing secrets cannot be
- * used, that it is to have some is applied alone: a push may make the queue, and the team's must not sign its calls.
+ * may need, so that no call fails for want of them or is signed by others. When its first signing secrets cannot be
+ * used, the mere fact that it is to have some is applied: a push may make the queue, and the team's secrets must not
+ * sign its calls.
  * @returns why they cannot be used; null = they are applied. Throws ResourceApiError, StoreUnavailableError and
  * StorageFullError.
  */
@@ -42,7 +43,7 @@ export async function applyOwnSecrets(
 ): Promise<SecretProblem<OwnSecretsReason> | null> {
   const read = await readOwnSecrets(new SecretValues(parts.secrets, owner.team), refs)
   if (read.kind === 'problem') {
-    const unread = { signingSecrets: [], signingSecretRefs: placesOf(refs.signing), headerValues: {} }
+    const unread = { signingSecrets: [], signingSecretRefs: keyRefsOf(refs.signing), headerValues: {} }
     if (refs.signing.length > 0) await parts.engine.write((compiler) => compiler.putOwnSecrets(owner, unread))
     return { reason: read.reason, message: read.message }
   }
@@ -71,14 +72,14 @@ async function readOwnSecrets(secrets: SecretValues, refs: OwnSecretRefs): Promi
     kind: 'found',
     secrets: {
       signingSecrets: signing.texts,
-      signingSecretRefs: placesOf(refs.signing),
+      signingSecretRefs: keyRefsOf(refs.signing),
       headerValues: Object.fromEntries(values),
       ...(values.length === 0 ? {} : originOf(refs.url)),
     },
   }
 }
 
-function placesOf(refs: readonly SecretRef[]): readonly SecretPlace[] {
+function keyRefsOf(refs: readonly SecretRef[]): readonly SecretKeyRef[] {
   return refs.map(({ name, key }) => ({ name, key }))
 }
 

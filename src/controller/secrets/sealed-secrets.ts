@@ -9,14 +9,17 @@ export interface SealedSecretsParts {
   readonly logger: Logger
 }
 
-/** A Redis that is restored from a copy may bring secrets under a former key at any time. */
+/**
+ * Secrets are sealed anew this often, because a Redis that is restored from a copy may bring some under a former key at
+ * any time.
+ */
 export const SEAL_EVERY_MS = 300_000
 export const RETRY_MS = 5_000
-/** Of those whose secrets cannot be opened, an Event names so many. */
+/** An Event names at most this many of those whose secrets cannot be opened. */
 const NAMED_MAX = 5
 
 /**
- * Seals what lies in Redis under a former key anew, first when this process begins to lead: so that a new key needs
+ * Seals anew what lies in Redis under a former key, first when this process begins to lead, so that a new key needs
  * nobody's Secret to be there. Says by an Event when no key opens some of it. Resolves after the signal.
  */
 export async function keepSecretsSealed(parts: SealedSecretsParts, signal: AbortSignal): Promise<void> {

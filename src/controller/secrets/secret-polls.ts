@@ -1,26 +1,26 @@
 import type { ObjectKey } from '../../ports/kubernetes.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
 
-/** Secrets are polled: watching them would need the right to list every Secret. */
+/** Secrets are polled, because watching them would need the right to list every Secret. */
 export const SECRET_POLL_MS = 30_000
-/** Reads of Secrets in that time, so that there are at most ten per second. */
+/** This many Secrets may be read in that time, which is ten per second. */
 export const SECRET_READS_MAX = 300
 
 /**
- * How often the Secrets of all resources of a controller are read again. Each namespace has its share of the reads, and
- * what some do not need of theirs is for the others: one with many Secrets delays its own alone. Owns how many Secrets each
- * resource and each namespace names.
+ * Decides how often the Secrets of all resources of a controller are read again. Each namespace has its share of the
+ * reads, and what some do not need of theirs is for the others, so one with many Secrets delays only its own. Owns how
+ * many Secrets each resource and each namespace names.
  */
 export class SecretPolls {
   readonly #ofResource = new Map<string, number>()
   readonly #ofNamespace = new Map<string, number>()
-  /** The reads of a namespace that needs more than it gets; null = not known since the last change. */
+  /** How many reads a namespace gets that needs more; null = not known since the last change. */
   #share: number | null = null
 
   /**
    * @param resource kind and key
-   * @param secrets how many Secrets it names, each once
-   * @returns when it is to be reconciled again; null = not on account of Secrets
+   * @param secrets how many Secrets it names, each counted once
+   * @returns when it is to be reconciled again; null = its Secrets do not require it
    */
   note(resource: { readonly kind: string; readonly key: ObjectKey }, secrets: number): number | null {
     const { team: namespace } = parseKey(resource.key)
@@ -43,7 +43,7 @@ function put(counts: Map<string, number>, key: string, count: number): void {
   else counts.delete(key)
 }
 
-/** Infinity: every namespace gets what it needs. */
+/** Infinity = every namespace gets what it needs. */
 function shareOf(needs: readonly number[]): number {
   let left = SECRET_READS_MAX
   for (const [at, need] of needs.toSorted((a, b) => a - b).entries()) {

@@ -1,11 +1,10 @@
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
 import { isSecretFor, notForText, type SecretUse } from '../../domain/secrets/secret-use.ts'
-import type { ReadSecret, SecretReader } from '../../ports/kubernetes.ts'
+import type { SecretReader } from '../../ports/kubernetes.ts'
 import type { OwnSecretsReason, SecretReason } from '../../resources/conditions.ts'
 import type { SecretRef } from '../../resources/generated/kinds.ts'
-import { API_ORIGIN, ORIGIN_LABEL } from '../../resources/queue-owner.ts'
 
-/** Why a Secret cannot be used. Never contains its value. */
+/** Says why a Secret cannot be used. Never contains its value. */
 export interface SecretProblem<Reason extends OwnSecretsReason = SecretReason> {
   readonly reason: Reason
   readonly message: string
@@ -37,7 +36,7 @@ export class SecretValues {
     if (secret === null) {
       return { reason: 'SecretNotFound', message: `There is no Secret ${name} in ${this.#namespace}.` }
     }
-    if (use !== null && !isUsable(use, secret)) {
+    if (use !== null && !isSecretFor(use, secret)) {
       return { reason: 'SecretNotUsable', message: `Secret ${name} ${notForText(use)}` }
     }
     return secret.data[key] ?? { reason: 'SecretKeyNotFound', message: `Secret ${name} has no key ${key}.` }
@@ -48,9 +47,4 @@ export class SecretValues {
     this.#read.set(name, read)
     return read
   }
-}
-
-/** Signing secrets that earlier versions of our API have made have its label alone. */
-function isUsable(use: SecretUse, secret: ReadSecret): boolean {
-  return isSecretFor(use, secret) || (use === 'signing' && secret.labels[ORIGIN_LABEL] === API_ORIGIN)
 }

@@ -3,10 +3,10 @@ import type { TeamSettingsStatus } from '../../resources/generated/kinds.ts'
 import { kubernetesTime } from '../../resources/conditions.ts'
 import type { ChannelProblem } from './team-channels.ts'
 
-/** In every message about a failing channel, and in no other. */
+/** Every message about a failing channel has this text, and no other message does. */
 const FAILING = 'has been failing since'
 
-/** Those that cannot be told at present. An answer contains neither URL nor password. */
+/** Finds the channels that cannot be told at present. An answer contains neither URL nor password. */
 export function failingChannels(channels: readonly ChannelHealth[]): readonly ChannelProblem[] {
   return channels.flatMap(({ channel, failingSinceMs, lastAnswer }) => {
     if (failingSinceMs === null) return []
@@ -15,7 +15,7 @@ export function failingChannels(channels: readonly ChannelHealth[]): readonly Ch
   })
 }
 
-/** Whether a status names these channels, and no other, as failing. */
+/** Tells whether a status names these channels, and no other, as failing. */
 export function showsFailing(
   status: TeamSettingsStatus | undefined,
   failing: readonly ChannelProblem[],

@@ -4,14 +4,14 @@ import type { ResourceWriter } from '../../ports/kubernetes.ts'
 import { refOf, type ApiToken } from '../kinds.ts'
 import { pause } from '../../domain/pause.ts'
 
-/** Name of the ApiToken of the first token. */
+/** The name of the ApiToken of the first token. */
 export const FIRST_TOKEN_NAME = 'first-token'
 
 const RETRY_MS = 1_000
 const RETRY_MS_MAX = 30_000
 
 export interface FirstTokenOptions {
-  /** Hex. */
+  /** The SHA-256 of the token in hex. */
   readonly sha256: string
   readonly namespace: string
   readonly writer: Pick<ResourceWriter<ApiToken>, 'read' | 'create' | 'patchSpec'>
@@ -25,8 +25,8 @@ export function firstTokenNamespace(own: string, watched: readonly string[] | nu
 }
 
 /**
- * Creates or updates the ApiToken of the installation's first token. Run by the leader rather than the installer,
- * because the API server serves a new kind only some moments after its CRD. Retries until the signal; never throws.
+ * Creates or updates the ApiToken of the installation's first token. The leader does this and not the installer,
+ * because the API server serves a new kind only some moments after its CRD. Retries until the signal. Never throws.
  */
 export async function keepFirstToken(options: FirstTokenOptions, signal: AbortSignal): Promise<void> {
   let retryMs = RETRY_MS

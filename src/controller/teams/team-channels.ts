@@ -8,14 +8,17 @@ import {
 } from '../../resources/team-channels.ts'
 import type { SecretValues } from '../secrets/secret-values.ts'
 
-/** Why a channel is left out. Contains nothing of its URL. */
+/** Says why a channel is left out. Contains nothing of its URL. */
 export interface ChannelProblem {
   readonly reason: ReasonsOf['TeamSettings']['NotificationsReady']
   /** Names field and channel. */
   readonly message: string
 }
 
-/** The channels that can be used, and why others cannot: one bad Secret holds up nothing else. Throws ResourceApiError. */
+/**
+ * Reads the channels that can be used, and says why others cannot, so that one bad Secret holds up nothing else. Throws
+ * ResourceApiError.
+ */
 export async function readChannels(
   secrets: SecretValues,
   plans: readonly ChannelPlan[],

@@ -5,8 +5,8 @@ import { headerSecretFieldOf, type HeaderSecretPlan } from '../../resources/secr
 import type { SecretProblem, SecretValues } from '../secrets/secret-values.ts'
 
 /**
- * The header secrets of a team. One whose Secret cannot be used has no value, so that calls that name it fail and say so;
- * it holds up nothing else. A problem names field and header secret. Throws ResourceApiError.
+ * Reads the header secrets of a team. One whose Secret cannot be used has no value, so that calls that name it fail and
+ * say so, and nothing else is held up. A problem names field and header secret. Throws ResourceApiError.
  */
 export async function readHeaderSecrets(
   secrets: SecretValues,

@@ -8,7 +8,7 @@ export interface QuotaSources {
   readonly quotas: TeamQuotas
 }
 
-/** A team's quotas by the resources as they are now. */
+/** Works out a team's quotas from the present resources. */
 export function teamQuotas(team: string, { teams, quotas }: QuotaSources): TeamQuotas {
   const own = teams.get(`${team}/${TEAM_SETTINGS_NAME}`)?.spec.quotas
   return effectiveQuotas(quotasOf(own ?? {}), quotas)

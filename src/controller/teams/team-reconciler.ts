@@ -1,6 +1,6 @@
 import { signingSecretId } from '../../domain/access/signing-secret.ts'
 import { egressEntryProblem } from '../../domain/net/egress-list.ts'
-import { isQuota, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
+import { quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { ObjectKey, Reconciler, SecretReader } from '../../ports/kubernetes.ts'
 import type { EgressBounds, EgressPolicy } from '../../ports/http-caller.ts'
 import type { TeamUsage } from '../../ports/quotas.ts'
@@ -28,11 +28,11 @@ import { teamStatus, type TeamOutcome } from './team-status.ts'
 export interface TeamReconcilerParts extends ReconcilerParts<TeamSettings> {
   readonly secrets: SecretReader
   readonly polls: SecretPolls
-  /** Pushed queues that get no resource because the namespace has too many. */
+  /** Answers how many pushed queues get no resource because the namespace has too many. */
   readonly waitingOf: (namespace: string) => number
-  /** The usage that the status is to show; null = not known yet. */
+  /** Answers the usage that the status is to show; null = it is not known yet. */
   readonly usageOf: (key: ObjectKey) => TeamUsage | null
-  /** Channels that cannot be told at present; null = not known yet. */
+  /** Answers the channels that cannot be told at present; null = they are not known yet. */
   readonly failingOf: (key: ObjectKey) => readonly ChannelProblem[] | null
   /** The quotas of the installation. */
   readonly quotas: TeamQuotas
@@ -43,7 +43,9 @@ export interface TeamReconcilerParts extends ReconcilerParts<TeamSettings> {
 export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
   const { informer, engine } = parts
   const status = new StatusWriter<TeamSettings, TeamOutcome>({
-    ...{ ...parts, kind: 'TeamSettings', action: 'ApplyTeamSettings' },
+    ...parts,
+    kind: 'TeamSettings',
+    action: 'ApplyTeamSettings',
     pending: () => CHANGE_PENDING,
     statusOf: (settings, outcome) =>
       teamStatus(settings, outcome, {
@@ -60,7 +62,7 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
       if (settings === undefined || isDeleted(settings)) {
         parts.polls.note({ kind: 'TeamSettings', key }, 0)
         const { team, name } = parseKey(key)
-        // Removed by mistake, the settings would leave the team's calls unsigned.
+        // If the settings were removed by mistake, the team's calls would go unsigned.
         if (name === TEAM_SETTINGS_NAME && (await isDeletionConfirmed(parts.writer, key))) {
           await engine.write((compiler) => compiler.removeTeam(team))
         }
@@ -72,7 +74,7 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
   }
 }
 
-/** How many Secrets the settings name. */
+/** Counts the Secrets that the settings name. */
 function secretsOf({ spec }: TeamSettings): number {
   const ofHeaders = headerSecretPlansOf(spec).map(({ secretKeyRef }) => secretKeyRef)
   const ofChannels = channelPlansOf(spec).flatMap(({ secretRef }) => secretRef ?? [])
@@ -85,7 +87,7 @@ async function applySettings(
 ): Promise<TeamOutcome> {
   const egressAllow = spec.egress.allow
   const quotas = quotasOf(spec.quotas)
-  const problem = egressProblem(egressAllow) ?? quotaProblem(quotas)
+  const problem = egressProblem(egressAllow)
   if (problem !== null) return { kind: 'refused', problem }
   const secrets = new SecretValues(reader, namespace)
   const found = await readSigningSecrets(secrets, spec.signing.secretRefs)
@@ -99,7 +101,10 @@ async function applySettings(
     headerSecretPlansOf(spec),
   )
   const policy = {
-    ...{ egressAllow, quotas, channels, members: membersOf(spec) },
+    egressAllow,
+    quotas,
+    channels,
+    members: membersOf(spec),
     signingSecrets: found.texts,
     signingSecretIds: spec.signing.secretRefs.map(signingSecretId),
     headerSecrets,
@@ -116,10 +121,4 @@ function egressProblem(allow: readonly string[]): string | null {
     if (reason !== null) return `spec.egress.allow[${index}] ${reason}`
   }
   return null
-}
-
-/** The CRD may be of a version before quotas and validate none of them. */
-function quotaProblem(quotas: TeamQuotas): string | null {
-  const wrong = QUOTA_NAMES.find((name) => quotas[name] !== null && !isQuota(quotas[name]))
-  return wrong === undefined ? null : `spec.quotas.${wrong} must be a whole number from 0 on.`
 }

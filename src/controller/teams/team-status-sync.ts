@@ -23,7 +23,7 @@ export interface TeamStatusSyncParts {
 
 /** A smaller change, relative to the usage shown or to the quota, is written only once the usage is stable. */
 const SMALL_CHANGE = 0.01
-/** Usage is stable after this long without a change: less than a sync, because clocks tick unevenly. */
+/** Usage is stable after this long without a change. It is less than a sync, because clocks tick unevenly. */
 const STABLE_MS = 10_000
 /** Usage that never becomes stable is written this often. */
 const WRITTEN_EVERY_MS = 300_000
@@ -31,17 +31,17 @@ const WRITTEN_EVERY_MS = 300_000
 interface Sample {
   readonly usage: TeamUsage
   readonly failing: readonly ChannelProblem[]
-  /** Since when the usage is unchanged. */
+  /** Since when the usage has not changed. */
   readonly sinceMs: number
-  /** Since when the status shows another usage. */
+  /** Since when the status has shown another usage. */
   readonly staleSinceMs: number
 }
 
-/** Reads the usage of all teams that have a resource, and how their channels do. */
+/** Reads the usage of all teams that have a resource, and the state of their channels. */
 export function createTeamStatusSync(parts: TeamStatusSyncParts): {
-  /** The usage that the status is to show; null = not known yet. */
+  /** Answers the usage that the status is to show; null = it is not known yet. */
   of(key: ObjectKey): TeamUsage | null
-  /** Channels that cannot be told at present; null = not known yet. */
+  /** Answers the channels that cannot be told at present; null = they are not known yet. */
   failingOf(key: ObjectKey): readonly ChannelProblem[] | null
   run(signal: AbortSignal): Promise<void>
 } {
@@ -52,7 +52,7 @@ export function createTeamStatusSync(parts: TeamStatusSyncParts): {
     const names = settings === undefined ? [] : channelPlansOf(settings.spec).map(({ name }) => name)
     if (names.length === 0) return []
     const channels = await channelHealth.healthOf(parseKey(key).team)
-    // Executors forget a removed channel, but there may be none.
+    // Executors forget a removed channel, but there may be no executor.
     return failingChannels(channels.filter(({ channel }) => names.includes(channel)))
   }
   const sampleOf = async (key: ObjectKey, usage: TeamUsage): Promise<Sample> => {
@@ -61,12 +61,13 @@ export function createTeamStatusSync(parts: TeamStatusSyncParts): {
     const before = sync.of(key)
     if (before === null) return { usage, failing, sinceMs: nowMs, staleSinceMs: nowMs }
     return {
-      ...{ usage, failing },
+      usage,
+      failing,
       sinceMs: isSameStatus(before.usage, usage) ? before.sinceMs : nowMs,
       staleSinceMs: isSameStatus(statusOf(key)?.usage, before.usage) ? nowMs : before.staleSinceMs,
     }
   }
-  /** A busy team's usage changes with every read: a small change alone is not worth a write. */
+  /** A busy team's usage changes with every read, so a small change alone is not worth a write. */
   const isUsageStale = (key: ObjectKey, { usage, sinceMs, staleSinceMs }: Sample): boolean => {
     const status = statusOf(key)
     if (isSameStatus(status?.usage, usage)) return false

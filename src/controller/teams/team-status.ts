@@ -16,15 +16,15 @@ import {
 import type { SecretProblem } from '../secrets/secret-values.ts'
 import type { ChannelProblem } from './team-channels.ts'
 
-/** How the reconcile of a team's settings ended. Unless they are applied, all former settings stay applied. */
+/** Says how the reconcile of a team's settings ended. Unless they are applied, all former settings stay applied. */
 export type TeamOutcome =
   | {
       readonly kind: 'applied'
-      /** Channels that were left out. */
+      /** Says why channels were left out. */
       readonly channelProblems: readonly ChannelProblem[]
-      /** Of header secrets without a value. */
+      /** Says why header secrets have no value. */
       readonly headerProblems: readonly SecretProblem[]
-      /** Entries of `spec.egress.allow` that open nothing. */
+      /** The entries of `spec.egress.allow` that open nothing. */
       readonly ineffective: readonly string[]
     }
   | { readonly kind: 'refused'; readonly problem: string }
@@ -33,18 +33,18 @@ export type TeamOutcome =
 type Wanted = WantedCondition<'TeamSettings'>
 
 export interface TeamFacts {
-  /** Pushed queues that get no resource because the namespace has too many. */
+  /** How many pushed queues get no resource because the namespace has too many. */
   readonly waiting: number
   /** The quotas of the installation. */
   readonly installation: TeamQuotas
-  /** null = not known yet; the status keeps the former usage. */
+  /** null = the usage is not known yet, and the status keeps the former one. */
   readonly usage: TeamUsage | null
-  /** Channels that cannot be told at present; null = not known yet. */
+  /** The channels that cannot be told at present; null = they are not known yet. */
   readonly failing: readonly ChannelProblem[] | null
   readonly wallMs: number
 }
 
-/** The whole status; equal to the one before if nothing has changed. */
+/** Builds the whole status, which equals the one before if nothing has changed. */
 export function teamStatus(
   team: TeamSettings,
   outcome: TeamOutcome | Unavailable,
@@ -73,7 +73,7 @@ export function teamStatus(
   }
 }
 
-/** Leaves out quotas without a bound; undefined = none has one. */
+/** Leaves out quotas without a bound; undefined = no quota has one. */
 function boundsOf(quotas: TeamQuotas): TeamSettingsStatus['quotas'] {
   const bounds = Object.entries(quotas).filter(([, quota]) => quota !== null)
   return bounds.length === 0 ? undefined : Object.fromEntries(bounds)

@@ -15,7 +15,9 @@ type Outcome = { readonly kind: 'accepted' | 'hash_taken' }
 export function createTokenReconciler(parts: ReconcilerParts<ApiToken>): Reconciler {
   const { informer, engine, clock } = parts
   const status = new StatusWriter<ApiToken, Outcome>({
-    ...{ ...parts, kind: 'ApiToken', action: 'AcceptToken' },
+    ...parts,
+    kind: 'ApiToken',
+    action: 'AcceptToken',
     pending: () => 'this resource is applied',
     statusOf: (token, outcome) => reconciledStatus<'ApiToken'>(token, conditionsOf(outcome), clock.wallMs()),
   })
@@ -33,8 +35,8 @@ export function createTokenReconciler(parts: ReconcilerParts<ApiToken>): Reconci
 }
 
 /**
- * The keys that a change of one token concerns: every token with its hash, because one of them counts. A deleted
- * token is no longer in the index and is included all the same.
+ * Answers the keys that a change of one token concerns: those of every token with its hash, because one of them counts.
+ * A deleted token is no longer in the index, and is included all the same.
  */
 export function tokenKeysOf(
   informer: Pick<Informer<ApiToken>, 'byIndex'>,
@@ -45,7 +47,8 @@ export function tokenKeysOf(
 
 /**
  * A hash belongs to the team that had it first, which Redis knows: otherwise anyone who learns the hash could divert
- * another team's pushes to their own. Where Redis knows of none, and in a team, the oldest resource counts.
+ * another team's pushes to their own. If Redis knows of no team, and among tokens of one team, the oldest resource
+ * counts.
  */
 async function accept(
   { informer, engine }: ReconcilerParts<ApiToken>,
@@ -68,7 +71,7 @@ function conditionsOf(outcome: Outcome | Unavailable): ReadonlyArray<WantedCondi
     case 'accepted':
       return [{ ...RECONCILED, message: 'The token is accepted.' }]
     case 'hash_taken': {
-      // Does not name the other resource, which may be in a namespace that the reader must not see.
+      // The message does not name the other resource, which may be in a namespace that the reader must not see.
       const message =
         'Another ApiToken has the same hash, or had it until it was revoked: the token is not valid for this team.'
       return [{ type: 'Ready', status: 'False', reason: 'HashTaken', message }]

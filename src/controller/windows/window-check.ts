@@ -4,14 +4,14 @@ import { settingsOfWindowSpec, windowProblemsOf } from '../../resources/window-s
 import type { MaintenanceWindow } from '../kinds.ts'
 import { createSpecCheck, orRefused, problemText } from '../reconcile/spec-check.ts'
 
-/** The settings that a resource asks for, or what is wrong with it, as a sentence. */
+/** Answers the settings that a resource asks for, or a sentence that says what is wrong with it. */
 export type WindowCheck = (
   window: MaintenanceWindow,
 ) => { readonly settings: WindowSettings } | { readonly problem: string }
 
 const FIELDS = ['action', 'resource', 'start', 'end', 'recurring', 'reason']
 
-/** Finds also what no rule of a CRD can: dates that never come, and time zones that do not exist. */
+/** Also finds what no rule of a CRD can: dates that never come, and time zones that do not exist. */
 export function createWindowCheck(): WindowCheck {
   const check = createSpecCheck<MaintenanceWindowSpec>('maintenancewindows.punctual.dev.yaml', FIELDS)
   return orRefused((window: MaintenanceWindow) => {

@@ -1,7 +1,8 @@
 import { WINDOWS_PER_TEAM_MAX } from '../../domain/limits.ts'
 import type { WindowResource, WindowSettings } from '../../domain/windows/maintenance-window.ts'
 import { WindowOpenings } from '../../domain/windows/window-openings.ts'
-import type { Informer, KubeObject, ObjectKey, Reconciler } from '../../ports/kubernetes.ts'
+import type { Informer, ObjectKey, Reconciler } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { isDeleted } from '../../resources/finalizers.ts'
 import { parseKey, queueKey } from '../../resources/queue-owner.ts'
@@ -20,7 +21,7 @@ export interface WindowReconcilerParts extends ReconcilerParts<MaintenanceWindow
   readonly enqueue: (key: ObjectKey, priority: 'high' | 'low') => void
 }
 
-/** A timer of Node cannot wait for longer than 24 days, and a clock that is set is noticed after this. */
+/** A timer of Node cannot wait for longer than 24 days, and a clock that was set is noticed after this time. */
 const LOOK_AGAIN_MS = 3_600_000
 
 /**
@@ -32,7 +33,9 @@ export function createWindowReconciler(parts: WindowReconcilerParts): Reconciler
   const applied = new Map<ObjectKey, WindowOpenings>()
   const stateOf = (window: MaintenanceWindow) => applied.get(keyOf(window))?.at(clock.wallMs()) ?? null
   const status = new StatusWriter<MaintenanceWindow, WindowOutcome>({
-    ...{ ...parts, kind: 'MaintenanceWindow', action: 'ApplyWindow' },
+    ...parts,
+    kind: 'MaintenanceWindow',
+    action: 'ApplyWindow',
     pending: () => CHANGE_PENDING,
     statusOf: (window, outcome) =>
       windowStatus(window, outcome, {
@@ -51,7 +54,7 @@ export function createWindowReconciler(parts: WindowReconcilerParts): Reconciler
     }
     const checked = check(window)
     if ('problem' in checked) return { kind: 'refused', ...checked }
-    // What throws does so before the window is in force.
+    // This comes first, so that a window whose times cannot be computed is never in force.
     const openings = computable(checked.settings, clock)
     await engine.write((compiler) => compiler.putWindow({ team, name, ...checked.settings }))
     applied.set(keyOf(window), openings)
@@ -75,7 +78,7 @@ export function createWindowReconciler(parts: WindowReconcilerParts): Reconciler
         await remove(key)
         return { requeueAfterMs: null }
       }
-      // Until then every resource would seem to be missing.
+      // Before they are synced, every resource would seem to be missing.
       if (window.spec.resource !== undefined)
         await Promise.all([parts.queues.whenSynced(signal), parts.crons.whenSynced(signal)])
       const wasActive = window.status?.active === true
@@ -98,7 +101,7 @@ function requeueAfterMs(clock: Clock, untilMs: number): number | null {
   return untilMs === Infinity ? null : Math.min(Math.max(1, untilMs - clock.wallMs()), LOOK_AGAIN_MS)
 }
 
-/** The oldest windows of a namespace count. */
+/** Only the oldest windows of a namespace count, up to the bound. */
 function isOverBound(
   informer: Pick<Informer<MaintenanceWindow>, 'byIndex'>,
   window: MaintenanceWindow,

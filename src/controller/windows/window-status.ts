@@ -12,16 +12,16 @@ import {
   type Unavailable,
 } from '../reconcile/ready-conditions.ts'
 
-/** How the reconcile of a window ended. */
+/** Says how the reconcile of a window ended. */
 export type WindowOutcome =
   | { readonly kind: 'applied' }
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'too_many' }
 
 export interface WindowFacts {
-  /** Of the window as it is in force; null = not known, the status keeps what it says. */
+  /** The state of the window that is in force; null = it is not known, and the status keeps what it says. */
   readonly state: WindowState | null
-  /** What the window names and does not exist; null = it exists, or none is named. */
+  /** The resource that the window names and that does not exist; null = it exists, or none is named. */
   readonly missing: WindowResource | null
   readonly wallMs: number
 }
@@ -29,7 +29,7 @@ export interface WindowFacts {
 type Wanted = WantedCondition<'MaintenanceWindow'>
 type TimeFields = Omit<MaintenanceWindowStatus, 'observedGeneration' | 'conditions'>
 
-/** The whole status; equal to the one before if nothing has changed. */
+/** Builds the whole status, which equals the one before if nothing has changed. */
 export function windowStatus(
   window: MaintenanceWindow,
   outcome: WindowOutcome | Unavailable,

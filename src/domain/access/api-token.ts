@@ -7,7 +7,7 @@ export interface ApiToken {
   readonly name: string
   /** SHA-256 of the token's bytes, 64 lower-case hex digits. */
   readonly sha256Hex: string
-  /** Its first characters, for people; null = not known. */
+  /** First characters of the token, for people; null = not known. */
   readonly prefix: string | null
   readonly description: string | null
   readonly terms: TokenTerms

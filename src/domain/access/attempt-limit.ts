@@ -1,9 +1,9 @@
 export interface AttemptBounds {
-  /** At once. */
+  /** Attempts that are allowed at once. */
   readonly burst: number
-  /** Until one more is allowed. */
+  /** Time until one more attempt is allowed. */
   readonly refillMs: number
-  /** Who is remembered. */
+  /** Bound of the keys that are remembered. */
   readonly keysMax: number
 }
 
@@ -14,7 +14,7 @@ export interface AttemptBounds {
  */
 export class AttemptLimit {
   readonly #bounds: AttemptBounds
-  /** When all attempts of a key are free again. */
+  /** Time at which all attempts of a key are free again. */
   #freeAtMs = new Map<string, number>()
 
   constructor(bounds: AttemptBounds) {
@@ -32,7 +32,7 @@ export class AttemptLimit {
     return 0
   }
 
-  /** For an attempt that succeeded. */
+  /** Returns an attempt that succeeded: only failures count. */
   giveBack(key: string): void {
     const freeAtMs = this.#freeAtMs.get(key)
     if (freeAtMs !== undefined) this.#freeAtMs.set(key, freeAtMs - this.#bounds.refillMs)

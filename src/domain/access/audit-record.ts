@@ -7,17 +7,45 @@ export interface Actor {
   readonly address: string | null
 }
 
-/** What somebody can do to a resource that the audit log notes. */
+/** Actions on a resource that the audit log notes. */
 export const AUDITED_ACTIONS = [
-  ...(['create', 'edit', 'delete', 'pause', 'resume', 'drain'] as const),
-  ...(['fire', 'retry', 'replay', 'duplicate', 'run', 'abort'] as const),
-  ...(['read', 'test', 'login', 'logout'] as const),
+  'create',
+  'edit',
+  'delete',
+  'pause',
+  'resume',
+  'drain',
+  'fire',
+  'retry',
+  'replay',
+  'duplicate',
+  'run',
+  'abort',
+  'cancel',
+  'read',
+  'acknowledge',
+  'mute',
+  'resolve',
+  'reopen',
+  'test',
+  'login',
+  'logout',
 ] as const
 export type AuditedAction = (typeof AUDITED_ACTIONS)[number]
 
 export const AUDITED_KINDS = [
-  ...(['job', 'queue', 'cron', 'window', 'alert', 'bulk'] as const),
-  ...(['token', 'secret', 'team', 'session', 'channel'] as const),
+  'job',
+  'queue',
+  'cron',
+  'window',
+  'alert',
+  'issue',
+  'bulk',
+  'token',
+  'secret',
+  'team',
+  'session',
+  'channel',
 ] as const
 
 export interface AuditedResource {
@@ -46,11 +74,11 @@ export type AuditOutcome = 'done' | 'refused' | 'unknown'
 export interface AuditRecord extends AuditEntry {
   /** Rises with time; unique within a team. */
   readonly id: string
-  /** Of the first change; Redis time, Unix ms. */
+  /** Redis time of the first change, Unix ms. */
   readonly atMs: number
   /** Like changes of one actor that were made within a minute; 1 or more. */
   readonly count: number
-  /** Of the last of them. */
+  /** Redis time of the last change, Unix ms. */
   readonly lastAtMs: number
   /** The ids of the first jobs or alerts among them; none of a single change. */
   readonly ids: readonly number[]

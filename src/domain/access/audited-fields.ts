@@ -14,17 +14,31 @@ const CHANGED = ' (changed)'
 type Fields = Readonly<Record<string, unknown>>
 
 const HIDDEN_FIELDS: ReadonlySet<string> = new Set([
-  ...['payload', 'body', 'token', 'secret', 'password', 'sha256'],
+  'payload',
+  'body',
+  'token',
+  'secret',
+  'password',
+  'sha256',
 ])
-/** What a resource is at the moment, which nobody has set. */
+/** Fields that show a resource's state at the moment; nobody has set them. */
 const STATE_FIELDS: ReadonlySet<string> = new Set([
-  ...['id', 'queue_id', 'counts', 'warnings', 'next_run_at', 'last_run', 'last_success_at'],
-  ...['consecutive_failures', 'last_used_at', 'managed_by'],
+  'id',
+  'queue_id',
+  'counts',
+  'throttled',
+  'warnings',
+  'next_run_at',
+  'last_run',
+  'last_success_at',
+  'consecutive_failures',
+  'last_used_at',
+  'managed_by',
 ])
 
 /**
- * What an entry keeps of a resource before and after a change: the fields that differ, or all of them where there is no
- * other side. Payloads are left out, of headers the names are kept, of URLs what `withoutUrlSecrets` leaves.
+ * The fields of a resource that an entry keeps: those that differ, or all of them when it was created or deleted.
+ * Payloads are left out; of headers only the names stay, of URLs what `withoutUrlSecrets` leaves.
  * @param before null = it did not exist; `after` null = it does not exist any more
  */
 export function auditedChange(
@@ -39,7 +53,7 @@ export function auditedChange(
   return { before: side(before, null), after: side(after, before) }
 }
 
-/** Without the last of its fields where it is too long. */
+/** Drops the last fields of an entry that is too long. */
 export function boundedEntry(entry: AuditEntry): AuditEntry {
   let { before, after } = entry
   while (Buffer.byteLength(JSON.stringify({ ...entry, before, after })) > AUDIT_ENTRY_BYTES_MAX) {

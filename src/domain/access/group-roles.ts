@@ -36,7 +36,7 @@ export function teamsOf(roles: GroupRoles, { groups }: NamedUser): string[] {
   return [...new Set(groups.flatMap((group) => [...(roles.get(group)?.keys() ?? [])]))]
 }
 
-/** What the groups of a user give it in a team; empty = nothing. */
+/** Permissions that a user's groups give in a team; empty = none. */
 export function permissionsIn(
   roles: GroupRoles,
   { groups }: NamedUser,

@@ -13,7 +13,7 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 
 type TextMap = Readonly<Record<string, string>>
 
-/** What somebody sees of a chain; without secret headers even to those who see payloads. */
+/** A chain as shown to a reader. Secret headers are masked even for those who may see payloads. */
 export function shownChain(chain: JobChain, seesPayloads: boolean): JobChain {
   if (!seesPayloads) return maskedChain(chain)
   const { request, calls } = chain
@@ -25,7 +25,7 @@ export function shownChain(chain: JobChain, seesPayloads: boolean): JobChain {
       headers: headers && withoutSecretHeaders(headers),
       headerSecrets: headers && headerSecretsOf(headers),
     },
-    calls: calls.map(callWithoutSecrets),
+    calls,
   }
 }
 
@@ -60,16 +60,6 @@ function maskedCall(call: CallRecord): CallRecord {
   }
 }
 
-/** Records of earlier versions hold secret headers. */
-function callWithoutSecrets(call: CallRecord): CallRecord {
-  const { request, response } = call
-  return {
-    ...call,
-    request: { ...request, headers: withoutSecretLines(request.headers) },
-    response: response && { ...response, headers: withoutSecretLines(response.headers) },
-  }
-}
-
 /** Header lines as a call record keeps them. @param hidden names of others that are secret, in lower case */
 export function withoutSecretLines(
   lines: ReadonlyArray<readonly [string, string]>,
@@ -91,7 +81,7 @@ function maskedMessage<Message extends CallRecord['request'] | NonNullable<CallR
   }
 }
 
-/** As `shownChain`. */
+/** Cron settings as shown to a reader, masked like `shownChain`. */
 export function shownCronSettings(settings: CronSettings, seesPayloads: boolean): CronSettings {
   const { headers, payload, url, callbackUrl } = settings
   if (seesPayloads) return { ...settings, headers: withoutSecretHeaders(headers) }
@@ -104,7 +94,7 @@ export function shownCronSettings(settings: CronSettings, seesPayloads: boolean)
   }
 }
 
-/** What is shown of headers, with the Secrets that values lie in: a manifest names them, as a name is no secret. */
+/** Shown headers, with the Secrets that values lie in: a manifest names them, as a name is no secret. */
 export function withSecretPlaces(shown: TextMap, settings: TextMap): TextMap {
   const fromSecrets = Object.entries(settings).filter(([, value]) => isFromSecret(value))
   return { ...shown, ...Object.fromEntries(fromSecrets) }

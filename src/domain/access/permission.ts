@@ -1,4 +1,4 @@
-/** What an operation of the API needs. `payloads` = to see headers, payloads and call records unmasked. */
+/** Permissions that operations of the API need. `payloads` = to see headers, payloads and call records unmasked. */
 export const PERMISSIONS = ['push', 'read', 'payloads', 'operate', 'purge', 'edit', 'admin'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 

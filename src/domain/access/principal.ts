@@ -10,11 +10,11 @@ export interface Principal {
   readonly permissions: Permissions
   /** The names of the queues it is limited to; null = all. */
   readonly queues: ReadonlySet<string> | null
-  /** Of a token. */
+  /** Only a token has terms. */
   readonly terms?: TokenTerms
   /** The rate limits that each of its requests counts for, outermost first; none when absent. */
   readonly rates?: readonly TokenRate[]
-  /** Of a user. */
+  /** Only a user has roles. */
   readonly roles?: readonly Role[]
 }
 

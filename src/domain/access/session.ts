@@ -4,7 +4,7 @@ export const SESSION_IDLE_MS = 8 * 3_600_000
 export const SESSION_MAX_MS = 24 * 3_600_000
 /** How long a code that logs in once may wait for its use. */
 export const LOGIN_CODE_MS = 10 * 60_000
-/** With one more, the session that was unused for longest ends. */
+/** One session more ends the one that was unused for longest. */
 export const SESSIONS_PER_SUBJECT_MAX = 20
 
 /** A user whom an identity provider vouches for, as authorizers know one: with the prefixes of the cluster. */
@@ -13,7 +13,7 @@ export interface NamedUser {
   readonly groups: readonly string[]
 }
 
-/** What a session stands for. */
+/** The credential that a session stands for. */
 export type SessionCredential =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'user'; readonly user: NamedUser }
@@ -21,7 +21,7 @@ export type SessionCredential =
 /** Whoever logged in. */
 export interface SessionSubject {
   readonly kind: 'token' | 'user'
-  /** Of a token; null for users, who have no team of their own. */
+  /** Team of a token; null for users, who have no team of their own. */
   readonly team: string | null
   readonly name: string
 }
@@ -32,8 +32,8 @@ export interface Session {
   /** The team whose audit log has its login. */
   readonly openedFor: string
   readonly createdAtMs: number
-  /** Unless it is used before. */
+  /** End of the session unless it is used before. */
   readonly idleEndMs: number
-  /** At the latest. */
+  /** End of the session, however much it is used. */
   readonly endMs: number
 }

@@ -7,8 +7,8 @@ export const SECRET_NAME_BYTES = 4
 /** The key in a Secret that we make. */
 export const SIGNING_SECRET_KEY = 'secret'
 
-/** Where a value lies: a key of a Secret of the team. */
-export interface SecretPlace {
+/** Names the key of one of the team's Secrets, as `secretKeyRef` does in Kubernetes. */
+export interface SecretKeyRef {
   readonly name: string
   readonly key: string
 }
@@ -17,13 +17,13 @@ export interface SecretPlace {
 export interface SigningSecret {
   /** See `signingSecretId`. */
   readonly id: string
-  readonly secretRef: SecretPlace
+  readonly secretRef: SecretKeyRef
   /** Unix ms; null when Punctual has not made it, or cannot see when. */
   readonly createdAtMs: number | null
 }
 
 /** Unique, as neither part may contain a colon. */
-export function signingSecretId({ name, key }: SecretPlace): string {
+export function signingSecretId({ name, key }: SecretKeyRef): string {
   return `${name}:${key}`
 }
 
@@ -37,14 +37,9 @@ export function textOfSigningSecret(random: Uint8Array): string {
   return `whsec_${Buffer.from(random).toString('base64')}`
 }
 
-/** Whether a Secret has the name of one that we make. */
-export function isMadeName(name: string): boolean {
-  return /^punctual-signing-[0-9a-f]{8}$/.test(name)
-}
-
 /** Why a team with these secrets gets no other; null = it gets one. */
-export function refusalOfAnother(places: readonly SecretPlace[]): string | null {
-  const oldest = places.at(-1)
-  if (oldest === undefined || places.length < SIGNING_SECRETS_MAX) return null
+export function refusalOfAnother(refs: readonly SecretKeyRef[]): string | null {
+  const oldest = refs.at(-1)
+  if (oldest === undefined || refs.length < SIGNING_SECRETS_MAX) return null
   return `The team has ${SIGNING_SECRETS_MAX} signing secrets, the most allowed: delete the older one, ${signingSecretId(oldest)}, once no receiver needs it.`
 }

@@ -26,7 +26,9 @@ function ratesOf(name: string, { rateLimit }: TokenTerms): readonly TokenRate[] 
   return isSame ? sharedWith : [...sharedWith, { name, requestsPerSecond, burst }]
 }
 
-/** What of these terms goes beyond what the principal may do; null = nothing, so it may make such a token. */
+/**
+ * The first of these terms that goes beyond what the principal may do; null if none does, so it may make such a token.
+ */
 export function excessOf(
   { permissions, queues, terms = NO_TERMS }: Principal,
   wanted: TokenTerms,

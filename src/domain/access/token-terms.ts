@@ -30,13 +30,13 @@ export interface OwnRateLimit extends RateLimit {
   readonly sharedWith?: readonly TokenRate[]
 }
 
-/** What a token is limited to. */
+/** Limits of a token. */
 export interface TokenTerms {
   /** Empty = all. */
   readonly scopes: readonly Scope[]
   /** Names of queues, at most TOKEN_QUEUES_MAX; null = all. */
   readonly queues: readonly string[] | null
-  /** From then on it is refused; null = never. */
+  /** The token is refused from then on; null = never. */
   readonly expiresAtMs: number | null
   /** null = as often as it likes. */
   readonly rateLimit: OwnRateLimit | null

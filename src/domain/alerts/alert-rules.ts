@@ -2,7 +2,7 @@ import type { FailureReason } from '../jobs/job.ts'
 import type { AttemptEnd } from '../jobs/retry-policy.ts'
 import type { AlertType } from './alert.ts'
 
-/** What the end of an attempt raises for its queue. */
+/** Alerts that the end of an attempt raises for its queue. */
 export interface QueueAlerts {
   readonly types: readonly AlertType[]
   readonly reason: FailureReason

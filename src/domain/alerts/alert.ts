@@ -13,14 +13,25 @@ export const LIMIT_REASONS = [
 ] as const
 export type LimitReason = (typeof LIMIT_REASONS)[number]
 
-/** The failure reason of the job; of a recovery that from which the cron recovers; of a limit warning its own. */
-export type AlertReason = FailureReason | LimitReason
-export const ALERT_REASONS: readonly AlertReason[] = [...FAILURE_REASONS, ...LIMIT_REASONS]
+/** Redis came back without jobs that it had accepted. */
+export const LOSS_REASON = 'jobs_lost'
+
+/** The circuit breaker of a queue has opened; of a recovery, it has closed again. */
+export const CIRCUIT_REASON = 'circuit_open'
+
+/** The failure reason of the job; of a recovery that from which the cron recovers; of a limit warning or a loss its own. */
+export type AlertReason = FailureReason | LimitReason | typeof LOSS_REASON | typeof CIRCUIT_REASON
+export const ALERT_REASONS: readonly AlertReason[] = [
+  ...FAILURE_REASONS,
+  ...LIMIT_REASONS,
+  LOSS_REASON,
+  CIRCUIT_REASON,
+]
 
 export const ALERT_RESOURCE_KINDS = ['queue', 'cron', 'team'] as const
 export type AlertResourceKind = (typeof ALERT_RESOURCE_KINDS)[number]
 
-/** What an alert is about. */
+/** The subject of an alert. */
 export interface AlertResource {
   readonly kind: AlertResourceKind
   /** Queue id or cron id; null for a team. */

@@ -1,7 +1,7 @@
 import { QUOTA_NOUNS, type QuotaName } from '../quotas.ts'
 import type { LimitReason } from './alert.ts'
 
-/** What a limit warning tells, in this order; see `queueLimitFacts`, `storageFacts` and `quotaFacts` of the rules. */
+/** Facts of a limit warning, in the order of `queueLimitFacts`, `storageFacts` and `quotaFacts` of the rules. */
 type Facts = ReadonlyArray<string | number>
 
 /** A sentence for people. Facts that are missing count as 0. @param name of the queue or the team */

@@ -18,11 +18,11 @@ export const STORAGE_CLEAR = 0.75
 export const QUOTA_RAISE = 0.8
 export const QUOTA_CLEAR = 0.7
 
-/** What one look found about one limit. */
+/** Result of one scan for one limit. */
 export type LimitFinding =
   /** Level 2 is a quota that is used up, everything else is level 1. */
   | { readonly kind: 'over'; readonly level: 1 | 2 }
-  /** Between the two bounds: what was is. */
+  /** Between the two bounds: a standing warning stands, and none is raised. */
   | { readonly kind: 'between' }
   | { readonly kind: 'clear' }
 
@@ -34,8 +34,8 @@ export interface StandingWarning {
 }
 
 /**
- * What follows from a finding. A warning is raised once, again at a higher level, and again when it still stands after
- * the window that muted it; otherwise only after it has cleared.
+ * Decides what a finding changes. A warning is raised once, again at a higher level, and again when it still stands
+ * after the window that muted it; otherwise only after it has cleared.
  */
 export function warningChange(
   standing: StandingWarning | null,
@@ -61,10 +61,10 @@ export interface QueueReading {
   readonly isActive: boolean
   /** null = unlimited. */
   readonly maxParallelism: number | null
-  /** By calls in flight, and by suspects that wait: they keep theirs. */
+  /** Slots of calls in flight, and of suspects that wait: they keep theirs. */
   readonly slotsTaken: number
   readonly ready: number
-  /** For how long the oldest ready job has been due; null = none is ready. */
+  /** Time for which the oldest ready job has been due; null = none is ready. */
   readonly oldestReadyMs: number | null
   /** Dead letters that were added within GROWING_WITHIN_MS and are still there. */
   readonly addedDeadLetters: number
@@ -88,7 +88,10 @@ export function judgeQueue(limit: QueueLimit, queue: QueueReading): LimitFinding
   }
 }
 
-/** Between two calls a slot is free for a moment, so a free slot alone does not mean that the trouble is over. */
+/**
+ * Judges a queue by its oldest ready job: between two calls a slot is free for a moment, so a free slot alone does not
+ * mean that the trouble is over.
+ */
 function judgeWaiting({ isActive, maxParallelism, slotsTaken, oldestReadyMs }: QueueReading): LimitFinding {
   if (!isActive || maxParallelism === null || oldestReadyMs === null) return CLEAR
   if (oldestReadyMs < SATURATED_CLEAR_MS) return CLEAR
@@ -142,7 +145,7 @@ export function judgeQuotas(
   })
 }
 
-/** What a warning tells, as it was when it was raised; limit-message.ts makes a sentence of it. */
+/** Facts of a warning at the time it was raised; limit-message.ts makes a sentence of them. */
 export function queueLimitFacts(limit: QueueLimit, queue: QueueReading): AlertFacts {
   switch (limit) {
     case 'queue_saturated':
@@ -158,7 +161,7 @@ export function storageFacts({ usedBytes, maxBytes }: Storage): AlertFacts {
   return [usedBytes, maxBytes]
 }
 
-/** @param quotas those that reached a level in the same look */
+/** @param quotas those that reached a level in the same scan */
 export function quotaFacts(quotas: readonly QuotaFinding[]): AlertFacts {
   return quotas.flatMap(({ name, used, limit }) => [name, used, limit ?? 0])
 }

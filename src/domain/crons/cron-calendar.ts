@@ -47,7 +47,7 @@ function monthFrom({ months }: Days, month: number): number {
 }
 
 interface Month {
-  /** Of its first day; 0 is Sunday. */
+  /** Weekday of the month's first day; 0 is Sunday. */
   readonly weekday: number
   readonly length: number
 }

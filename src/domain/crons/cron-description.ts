@@ -33,7 +33,7 @@ const ONCE_A_DAY = /^(\d+) (\d+) \* \* \*$/
 const descriptions = new LruCache<string, string>(DESCRIPTIONS_KEPT_MAX)
 const parts = new LruCache<string, string>(DESCRIPTIONS_KEPT_MAX)
 
-/** As `describeCron`, of an expression's text; what cannot be described is described by itself. Never throws. */
+/** Describes an expression given as text; one that cannot be described is returned as it is. Never throws. */
 export function describeExpression(text: string): string {
   const known = descriptions.get(text)
   if (known !== undefined) return known

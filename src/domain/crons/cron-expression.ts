@@ -24,7 +24,7 @@ export interface CronExpression {
   readonly isPaced: boolean
 }
 
-/** What is wrong, as the end of a sentence: `must have five fields …`. */
+/** Names the problem, as the end of a sentence: `must have five fields …`. */
 export interface CronProblem {
   readonly problem: string
 }
@@ -33,7 +33,7 @@ interface Field {
   readonly name: string
   readonly key: 'minute' | 'hour' | 'dayOfMonth' | 'month' | 'dayOfWeek'
   readonly first: number
-  /** Where `*` and a step without an end stop. */
+  /** Last value of `*` and of a step without an end. */
   readonly last: number
   /** The greatest value that may be written: 7 is a second number for Sunday. */
   readonly max: number
@@ -124,7 +124,10 @@ function readItem(field: Field, item: string): readonly number[] | CronProblem {
   return stepped ?? refused(`a step is 1 to ${stepMax}`)
 }
 
-/** In cron-parser a step without an end goes on to 7 in the weekdays, and `FRI-SUN` would be `5-0`. */
+/**
+ * Closes an open range for cron-parser, in which a step of weekdays without an end goes on to 7 and `FRI-SUN` would be
+ * `5-0`.
+ */
 function closedRange(field: Field, range: string, hasStep: boolean): string {
   if (hasStep && /^[^*-]+$/.test(range)) return `${range}-${field.last}`
   return field.key === 'dayOfWeek' && !/^(?:0+|SUN)-/i.test(range) ? range.replace(/-SUN$/i, '-7') : range

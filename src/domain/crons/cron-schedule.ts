@@ -19,7 +19,7 @@ const HORIZON_MS = 9 * 366 * DAY_MS
 const MOMENTS_CACHED_MAX = 8
 
 /**
- * When a cron ticks. Ticks are whole minutes of the zone's own clock; all times are Unix ms.
+ * The times at which a cron ticks. Ticks are whole minutes of the zone's own clock; all times are Unix ms.
  *
  * If the clock is put forward, a tick in the skipped hour comes once, at the first moment after it. If it is put back,
  * a tick in the repeated hour comes once, the first time. An expression whose minute or hour repeats (`*` or a step)

@@ -1,6 +1,6 @@
 import type { CronSchedule } from './cron-schedule.ts'
 
-/** What happens to ticks that could not run in time. */
+/** Policy for ticks that could not run in time. */
 export type MissedRunPolicy = 'latest' | 'skip' | 'all'
 
 export interface TickRules {
@@ -13,7 +13,7 @@ export interface TickRules {
 export interface MissedTicks {
   readonly firstMs: number
   readonly lastMs: number
-  /** At most `MISSED_COUNTED_MAX`: more are not counted. */
+  /** Counted up to `MISSED_COUNTED_MAX`. */
   readonly count: number
 }
 

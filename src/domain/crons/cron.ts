@@ -9,9 +9,9 @@ import { noTimeZone } from './zone-problem.ts'
 /** Whether a tick may start a run while an earlier run of the cron has not ended. */
 export type ConcurrencyPolicy = 'allow' | 'forbid'
 
-/** What a cron does, and when. */
+/** Schedule and request of a cron. */
 export interface CronSettings {
-  /** For people; need not be unique. */
+  /** Name for people; need not be unique. */
   readonly displayName: string
   readonly url: string
   readonly method: Method
@@ -36,7 +36,7 @@ export interface CronSettings {
   readonly queue: string | null
   /** 1–300, for the whole call. */
   readonly timeoutSeconds: number
-  /** Must all hold beside a 2xx status; if there are none, those of the queue. */
+  /** All must hold in addition to a 2xx status; if empty, the queue's assertions apply. */
   readonly successAssertions: readonly SuccessAssertion[]
   /** 1–3; the number of failures in a row that raises an alert. */
   readonly alertThreshold: number
@@ -70,13 +70,13 @@ export const DEFAULT_CRON_SETTINGS: Omit<CronSettings, 'displayName' | 'url' | '
     signer: null,
   })
 
-/** Which field is wrong, and how, as the end of a sentence. */
+/** Names the field that is wrong and the problem, as the end of a sentence. */
 export interface CronFieldProblem {
   readonly field: 'cronExpression' | 'timeZone'
   readonly problem: string
 }
 
-/** When a cron of these settings ticks, or what is wrong with them. */
+/** The schedule of a cron with these settings, or what is wrong with them. */
 export function cronScheduleOf({
   cronExpression,
   timeZone,

@@ -1,7 +1,7 @@
 import type { SlicedWork } from '../shares/cost-gate.ts'
 import type { CronSchedule } from './cron-schedule.ts'
 
-/** As `between` of the schedule, with a stop after each tick: the next one can be years away. */
+/** Lists ticks like `between` of the schedule, with a stop after each: the next one can be years away. */
 export function* slicedTicks(
   schedule: CronSchedule,
   { afterMs, untilMs, limit }: { readonly afterMs: number; readonly untilMs: number; readonly limit: number },

@@ -12,7 +12,7 @@ export interface OffsetSpan {
 
 /** An IANA time zone; all changes of its clock come from the runtime's time zone data. */
 export interface TimeZone {
-  /** As given to `timeZoneOf`. */
+  /** Name as given to `timeZoneOf`. */
   readonly name: string
   /** @param unixMs within the range of `Date` */
   spanAt(unixMs: number): OffsetSpan

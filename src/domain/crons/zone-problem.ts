@@ -6,8 +6,8 @@ const SHOWN_CHARACTERS_MAX = 64
 const OFFSET = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?00)?$/i
 
 /**
- * What is meant by names that people use and Temporal does not know: abbreviations, which name several zones in some
- * cases, and names that ICU keeps from before the IANA database.
+ * Zones meant by names that people use and Temporal does not know: abbreviations, some of them ambiguous, and names
+ * that ICU keeps from before the IANA database.
  */
 const MEANT: Readonly<Record<string, readonly string[]>> = {
   Z: ['UTC'],
@@ -94,12 +94,12 @@ const MEANT: Readonly<Record<string, readonly string[]>> = {
   'SYSTEMV/HST10': ['Pacific/Honolulu'],
 }
 
-/** What is wrong with the name of a time zone, as the end of a sentence; null = nothing. */
+/** Explains what is wrong with the name of a time zone, as the end of a sentence; null = nothing. */
 export function timeZoneProblem(name: string): string | null {
   return timeZoneOf(name) === null ? noTimeZone(name) : null
 }
 
-/** As `timeZoneProblem`, of a name that is known to be none. */
+/** Explains a name that is known to be no time zone, like `timeZoneProblem`. */
 export function noTimeZone(name: string): string {
   const shown = JSON.stringify(excerpt(name, SHOWN_CHARACTERS_MAX))
   const meant = zonesMeant(name)

@@ -17,12 +17,15 @@ export function impossibleAssertions(
   })
 }
 
-/** What the assertions look at. */
+/** The parts of a response that assertions check. */
 export interface AssertedResponse {
   readonly status: number
+  readonly headers: ReadonlyArray<readonly [string, string]>
   /** The `soughtTexts` that occur in the first 256 KiB of the body, decoded as UTF-8. */
   readonly found: ReadonlySet<string>
-  /** From the start of DNS to the end of the body. */
+  /** Whether the body ended before its end, or may have. */
+  readonly isBodyCutShort: boolean
+  /** Measured from the start of DNS to the end of the body. */
   readonly durationMs: number
 }
 
@@ -64,11 +67,20 @@ export function brokenAssertion(
   return null
 }
 
+const CODINGS: ReadonlySet<string> = new Set(['br', 'compress', 'deflate', 'gzip', 'x-gzip', 'zstd'])
 /** The longest quote of an assertion's text in its message. */
 const QUOTED_TEXT_CHARACTERS_MAX = 80
 
 function quoted(text: string): string {
   return JSON.stringify(excerpt(text, QUOTED_TEXT_CHARACTERS_MAX))
+}
+
+/** Bodies are searched as they came. */
+function codingNote({ headers }: AssertedResponse): string {
+  const coding = headers.find(([name]) => name.toLowerCase() === 'content-encoding')?.[1].toLowerCase()
+  if (coding === undefined || coding === '' || coding === 'identity') return ''
+  // A value of a header is shown to nobody who may not see it.
+  return `: it is coded${CODINGS.has(coding) ? ` (${coding})` : ''} and is searched as it came`
 }
 
 function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse): string | null {
@@ -78,9 +90,10 @@ function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse
         ? null
         : `Expected status ${assertion.value}, got ${response.status}.`
     case 'body_contains':
-      return response.found.has(assertion.value)
-        ? null
-        : `The response body does not contain ${quoted(assertion.value)}.`
+      if (response.found.has(assertion.value)) return null
+      return response.isBodyCutShort
+        ? `The response body was cut short, and what came of it does not contain ${quoted(assertion.value)}.`
+        : `The response body does not contain ${quoted(assertion.value)}${codingNote(response)}.`
     case 'response_time_under_ms':
       return response.durationMs < assertion.value
         ? null

@@ -10,7 +10,7 @@ export interface Callback {
   /** `<uuid of the chain>_cb`; before the chain's end with the attempt, so that no callback looks like a repeat. */
   readonly webhookId: string
   readonly body: string
-  /** As of the job that it tells of. */
+  /** Call depth of the job that it reports. */
   readonly callDepth?: number
 }
 

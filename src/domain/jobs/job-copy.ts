@@ -1,7 +1,7 @@
 import type { JobChain, JobRequest, LostField } from './job.ts'
 
 /** Fields of a request that are to differ; null removes an optional one. */
-export type RequestChange = Partial<Omit<JobRequest, 'cron' | 'successAssertions' | 'callDepth'>>
+export type RequestChange = Partial<Omit<JobRequest, 'cron' | 'successAssertions' | 'callDepth' | 'bulkId'>>
 
 export type RequestCopy =
   | { readonly status: 'complete'; readonly request: JobRequest }
@@ -17,7 +17,15 @@ export function copyRequest(
   const fields = lost.filter((field) => change[field] === undefined)
   if (fields.length > 0) return { status: 'not_kept', fields }
   const { headers, ...kept } = request
-  return { status: 'complete', request: deepened({ ...kept, headers: headers ?? {}, ...change }, callDepth) }
+  const copy = ofBulk({ ...kept, headers: headers ?? {}, ...change }, null)
+  return { status: 'complete', request: deepened(copy, callDepth) }
+}
+
+/** The request of a job that this bulk makes, or none: a copy is not of the bulk that made the original. */
+export function ofBulk(request: JobRequest, bulkId: number | null): JobRequest {
+  const { bulkId: former, ...others } = request
+  if (bulkId !== null) return { ...others, bulkId }
+  return former === undefined ? request : others
 }
 
 /** A copy of a request must not be less deep than the original, or a job that copies itself would go on for ever. */

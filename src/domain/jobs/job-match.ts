@@ -1,4 +1,4 @@
-import type { JobFilter, TimeRange } from './job-filter.ts'
+import type { JobFilter, JobOrder, TimeRange } from './job-filter.ts'
 import type { JobIds } from './job-ids.ts'
 import type { JobChain } from './job.ts'
 import { type JobView, viewChain, viewJob } from './job-view.ts'
@@ -16,6 +16,20 @@ export interface JobOfChain {
  * chain, the job that succeeded for `completed`, and the newest failed retry for `failed_with_retries`.
  */
 export function matchingJob(filter: JobFilter, chain: JobChain, jobIds: JobIds): number | null {
+  for (const each of singleFilters(filter)) {
+    const jobId = matchingOne(each, chain, jobIds)
+    if (jobId !== null) return jobId
+  }
+  return null
+}
+
+/** A filter for each status that a job may have. */
+export function singleFilters(filter: JobFilter): readonly JobFilter[] {
+  const { statuses, ...others } = filter
+  return statuses === undefined ? [filter] : statuses.map((status) => ({ ...others, status }))
+}
+
+function matchingOne(filter: JobFilter, chain: JobChain, jobIds: JobIds): number | null {
   const jobId = shownJob(filter, chain, jobIds)
   return matchesFilter(filter, { jobId, chain }, jobIds) ? jobId : null
 }
@@ -25,8 +39,9 @@ export function matchesFilter(filter: JobFilter, { jobId, chain }: JobOfChain, j
   const view = viewJob(chain, jobId, jobIds)
   return (
     view !== null &&
-    matchesStatus(filter, view, chain) &&
+    singleFilters(filter).some((each) => matchesStatus(each, view, chain)) &&
     matchesEnd(filter, view) &&
+    !isExcluded(filter, view, chain) &&
     isIn(filter.created, view.createdAtMs) &&
     isIn(filter.scheduled, view.scheduledAtMs) &&
     matchesRequest(filter, chain)
@@ -50,8 +65,20 @@ function newestFailedRetry(chain: JobChain, jobIds: JobIds): number | null {
 }
 
 /** Whether no job matches that has not ended. */
-export function asksForEnd({ finalStatus, failureReason, responseStatus, ended }: JobFilter): boolean {
-  return finalStatus !== null || failureReason !== null || responseStatus !== null || isBounded(ended)
+export function asksForEnd(filter: JobFilter): boolean {
+  const { finalStatus, failureReason, responseStatus, ended, slowerThanMs } = filter
+  const asked = [finalStatus, failureReason, responseStatus, slowerThanMs ?? null]
+  return asked.some((one) => one !== null) || isBounded(ended)
+}
+
+/** The order of a list whose reader asks for none: who asks for what has ended, a host or a time, asks what came last. */
+export function usualOrder(filter: JobFilter): JobOrder {
+  const { host, created, scheduled } = filter
+  const isEnded = singleFilters(filter).some(
+    ({ status }) => status !== null && status !== 'pending' && status !== 'processing',
+  )
+  const isTimed = isBounded(created) || isBounded(scheduled)
+  return isEnded || asksForEnd(filter) || host !== null || isTimed ? 'newest' : 'queue'
 }
 
 function matchesStatus(
@@ -66,24 +93,50 @@ function matchesStatus(
   return end === 'dead_lettered' && replayedAs === null
 }
 
-function matchesEnd({ failureReason, responseStatus, ended }: JobFilter, view: JobView): boolean {
+/** What has no reason, no answer or no host yet is not excluded by one. */
+function isExcluded({ not = {} }: JobFilter, view: JobView, { queueName, request }: JobChain): boolean {
+  const { queue, failureReason, responseStatus, host } = not
+  return (
+    (queue !== undefined && queueName === queue) ||
+    (failureReason !== undefined && view.failureReason === failureReason) ||
+    (responseStatus !== undefined && view.responseStatus === responseStatus) ||
+    (host !== undefined && hostOf(request.url) === host)
+  )
+}
+
+function matchesEnd(
+  { failureReason, responseStatus, ended, slowerThanMs }: JobFilter,
+  view: JobView,
+): boolean {
+  if (slowerThanMs !== undefined && !((view.durationMs ?? 0) > slowerThanMs)) return false
   if (failureReason !== null && view.failureReason !== failureReason) return false
   if (responseStatus !== null && view.responseStatus !== responseStatus) return false
   return !isBounded(ended) || (view.completedAtMs !== null && isIn(ended, view.completedAtMs))
 }
 
 function matchesRequest({ queue, host, tag, cronId, text }: JobFilter, chain: JobChain): boolean {
-  const { url, tags, cron, payload } = chain.request
+  const { url, tags, cron } = chain.request
   if (queue !== null && chain.queueName !== queue) return false
   if (cronId !== null && cron?.cronId !== cronId) return false
   if (tag !== null && (!Object.hasOwn(tags, tag.name) || tags[tag.name] !== tag.value)) return false
   if (host !== null && hostOf(url) !== host) return false
-  if (text === null) return true
-  const needles = needlesOf(text)
-  return holdsNeedle(url, needles) || (payload !== null && holdsNeedle(payload, needles))
+  return text === null || [...textsOf(chain)].some(textTest(text))
 }
 
-/** In lower case, without the port; '' for the URL of a damaged job. */
+function textTest(text: string): (value: string | null) => boolean {
+  const needles = needlesOf(text)
+  return (value) => value !== null && holdsNeedle(value, needles)
+}
+
+/** What a text is looked for in. */
+function* textsOf({ request: { url, payload }, attempts, calls }: JobChain): Iterable<string | null> {
+  yield url
+  yield payload
+  for (const { errorMessage } of attempts) yield errorMessage
+  for (const { response } of calls) yield response?.body ?? null
+}
+
+/** Host in lower case, without the port; '' for the URL of a damaged job. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.hostname ?? ''
 }

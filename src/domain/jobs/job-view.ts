@@ -10,7 +10,7 @@ export interface JobView extends Readonly<Nullable<Omit<AttemptSummary, 'created
   readonly status: JobStatus
   /** null while the job waits or is in flight. */
   readonly finalStatus: FinalStatus | null
-  /** On an original job that failed, until its chain ends. */
+  /** true on an original job that failed, until its chain ends. */
   readonly hasPendingRetry: boolean
   readonly createdAtMs: number
   readonly scheduledAtMs: number

@@ -46,7 +46,7 @@ export interface CronOrigin {
 export interface JobRequest {
   readonly url: string
   readonly method: Method
-  /** In the order and spelling given. In place of a value may stand where it is: see `isFromSecret`. */
+  /** Headers in the order and spelling given. A value may be replaced by where it is kept: see `isFromSecret`. */
   readonly headers: Readonly<Record<string, string>>
   /** The exact source text of the JSON payload; null when none was given. */
   readonly payload: string | null
@@ -63,6 +63,8 @@ export interface JobRequest {
   readonly cron: CronOrigin | null
   /** How many jobs in a row led to this one, each by a call to an API like this one; absent = none. */
   readonly callDepth?: number
+  /** The bulk that made this job; absent = none did. */
+  readonly bulkId?: number
 }
 
 /** One attempt that has ended. Times are Redis time, Unix ms. */
@@ -108,6 +110,10 @@ export interface CallRecord {
     readonly headers: ReadonlyArray<readonly [string, string]>
     readonly body: string
     readonly bodyTruncated: boolean
+    /** true = further headers came, which were not kept; absent = none. */
+    readonly headersTruncated?: boolean
+    /** What HTTP/1.1 does not allow in the response, a sentence each; absent = nothing. */
+    readonly protocolNotes?: readonly string[]
   } | null
   readonly failureReason: FailureReason | null
   readonly errorMessage: string | null
@@ -136,7 +142,7 @@ export interface JobChain {
   readonly request: Omit<JobRequest, 'headers' | 'payload'> & {
     readonly headers: Readonly<Record<string, string>> | null
     readonly payload: string | null
-    /** Of what is shown: names of header secrets, by header. */
+    /** Names of header secrets, by header; only in what is shown. */
     readonly headerSecrets?: Readonly<Record<string, string>> | null
   }
   /** Attempts that have ended, oldest first. */
@@ -147,9 +153,11 @@ export interface JobChain {
   readonly end: 'success' | 'failed_no_retries' | 'dead_lettered' | null
   /** The job that a replay or a retry of this chain made; null if there was none. */
   readonly replayedAs: number | null
-  /** What is null in `request` because it is no longer kept; absent = nothing. */
+  /** Fields that are null in `request` because they are no longer kept; absent = none. */
   readonly lost?: readonly LostField[]
-  /** In force, with the job's overrides; absent where they were not read, or are not kept as the chain has ended. */
+  /**
+   * The settings in force, overrides included; absent if they were not read, or no longer kept after the chain's end.
+   */
   readonly settings?: ChainSettings
   /** When a dead letter is removed, Unix ms; absent for any other chain, and where it was not read. */
   readonly purgeAtMs?: number

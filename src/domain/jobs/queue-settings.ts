@@ -1,4 +1,5 @@
 import type { SuccessAssertion } from './assertion.ts'
+import { NO_FLOW, type FlowSettings } from './flow.ts'
 
 /** When a chain's callback goes out: at its terminal state, or after every attempt. */
 export type CallbackEvents = 'terminal' | 'every_attempt'
@@ -10,15 +11,19 @@ export interface ChainSettings {
   readonly retriesEnabled: boolean
   /** 1–10 delays of 1–86400 s; their count is the number of retries. */
   readonly retryDelays: readonly number[]
-  /** At most 10; all must hold, in addition to a 2xx status. */
+  /** At most 20 statuses of 400–599 after which no retry follows. */
+  readonly noRetryStatuses: readonly number[]
+  /** Each delay is lengthened at random by up to this part of it: 0–100. */
+  readonly retryJitterPercent: number
+  /** At most 10. All must hold, in addition to a 2xx status. */
   readonly successAssertions: readonly SuccessAssertion[]
   readonly alertsEnabled: boolean
   readonly dlqRetentionDays: 3 | 7 | 14 | 30
   readonly callbackEvents: CallbackEvents
 }
 
-/** A queue's settings: those that a chain keeps, and those that every claim reads. */
-export interface QueueSettings extends ChainSettings {
+/** A queue's settings: those that a chain keeps, and those that every claim or end reads. */
+export interface QueueSettings extends ChainSettings, FlowSettings {
   /** false = paused: no new claims, calls in flight end normally. */
   readonly isActive: boolean
   /** true = the queue takes no new jobs; what it has runs off, with retries and callbacks. */
@@ -36,10 +41,13 @@ export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
   timeoutSeconds: 30,
   retriesEnabled: true,
   retryDelays: Object.freeze([60, 1800, 10_800]),
+  noRetryStatuses: Object.freeze([]),
+  retryJitterPercent: 0,
   successAssertions: Object.freeze([]),
   alertsEnabled: false,
   maxParallelism: null,
   dlqRetentionDays: 14,
   callbackEvents: 'terminal',
   strictParallelism: false,
+  ...NO_FLOW,
 })

@@ -17,11 +17,11 @@ export interface EndingAttempt {
 /** What follows an attempt: one row of the contract's transition table. */
 export interface AttemptEnd {
   readonly kind: 'success' | 'retry' | 'failed_no_retries' | 'dead_letter'
-  /** Seconds until the retry; 0 for the other kinds. */
+  /** Seconds until the retry, to the ms; 0 for the other kinds. */
   readonly retryDelaySeconds: number
-  /** Of the attempt's own job. */
+  /** Final status of the attempt's own job. */
   readonly finalStatus: FinalStatus
-  /** What a callback reports: how the chain ended, or the attempt if the chain continues. */
+  /** The status a callback reports: that of the chain if it ended, otherwise that of the attempt. */
   readonly callbackStatus: FinalStatus
   readonly isTerminal: boolean
   /** Every attempt of the chain so far, this one last. */
@@ -47,10 +47,17 @@ export function effectiveSettings(
   }
 }
 
-/** Whether a retry follows, and when: attempt n (n ≥ 2) waits `retryDelays[n − 2]` (contract, rule 1), without jitter. */
-export function endAttempt(attempt: EndingAttempt, outcome: AttemptOutcome): AttemptEnd {
+/**
+ * Whether a retry follows, and when: attempt n (n ≥ 2) waits `retryDelays[n − 2]` (contract, rule 1), and longer by as much
+ * of its jitter as `random` says, 0–1: without it, by nothing.
+ */
+export function endAttempt(
+  attempt: EndingAttempt,
+  outcome: AttemptOutcome,
+  random: () => number = () => 0,
+): AttemptEnd {
   const { createdAtMs, scheduledAtMs, startedAtMs } = attempt
-  const { retriesEnabled, retryDelays } = attempt.settings
+  const { retriesEnabled, retryDelays, noRetryStatuses, retryJitterPercent } = attempt.settings
   const attempts = [...attempt.earlier, { createdAtMs, scheduledAtMs, startedAtMs, ...outcome }]
   const isRetry = attempt.attempt > 1
   const end = (kind: AttemptEnd['kind'], callbackStatus: FinalStatus, finalStatus = callbackStatus) => {
@@ -58,13 +65,20 @@ export function endAttempt(attempt: EndingAttempt, outcome: AttemptOutcome): Att
   }
   if (outcome.failureReason === null) return end('success', 'success')
   if (!retriesEnabled) return end('failed_no_retries', 'failed_no_retries')
-  const retryDelaySeconds = retryDelays[attempt.attempt - 1]
-  if (retryDelaySeconds === undefined) {
+  const delaySeconds = retryDelays[attempt.attempt - 1]
+  const { responseStatus } = outcome
+  const isFinal = responseStatus !== null && noRetryStatuses.includes(responseStatus)
+  if (delaySeconds === undefined || isFinal) {
     return end('dead_letter', 'dead_lettered', isRetry ? 'failed_with_retries' : 'dead_lettered')
   }
   return {
     ...end('retry', isRetry ? 'failed_with_retries' : 'retrying'),
-    retryDelaySeconds,
+    retryDelaySeconds: lengthened(delaySeconds, retryJitterPercent, random),
     isTerminal: false,
   }
+}
+
+function lengthened(seconds: number, jitterPercent: number, random: () => number): number {
+  if (jitterPercent === 0) return seconds
+  return Math.round(seconds * (1000 + 10 * jitterPercent * random())) / 1000
 }

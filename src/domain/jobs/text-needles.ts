@@ -1,4 +1,4 @@
-/** What JSON has to escape, or may. */
+/** Characters that JSON must or may escape. */
 // oxlint-disable-next-line no-control-regex
 const ESCAPED = /["\\/\u0000-\u001f\u007f-\uffff]/
 const BEYOND_ASCII = /[\u0080-\uffff]/

@@ -3,12 +3,12 @@ import { inAnyRange, type IpRange, isWithin, parseIpAddress, parseIpRange } from
 
 /** IPv4 addresses as sockets of both families show them. */
 const MAPPED: IpRange = { family: 6, first: 0xffff_0000_0000n, last: 0xffff_ffff_ffffn }
-/** What one customer of a provider gets at least: whoever has one address has all of them. */
+/** A provider gives each customer at least such a block: whoever has one address of it has them all. */
 const IPV6_BLOCK_BITS = 64n
 
-/** What a request says about where it came from. */
+/** How a request says where it came from. */
 export interface Arrival {
-  /** Of the socket; null = it is closed. */
+  /** Address of the socket's peer; null = the socket is closed. */
   readonly peer: string | null
   /** The lines of a header joined by commas. */
   readonly xForwardedFor?: string | undefined

@@ -15,7 +15,7 @@ export interface EgressEntry {
 
 export type EgressList = readonly EgressEntry[]
 
-/** What a call goes to, as far as it is known. */
+/** Target of a call, as far as it is known. */
 export interface EgressTarget {
   /** Lower case, without a dot at the end; empty for a literal address, which no suffix covers. */
   readonly name: string
@@ -36,7 +36,7 @@ const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
 const PORT = /:([1-9][0-9]{0,4})$/
 const PORT_MAX = 65_535
 
-/** What is wrong with an entry, as a sentence that names it; null when nothing is. */
+/** Explains what is wrong with an entry, in a sentence that names it; null if the entry is valid. */
 export function egressEntryProblem(entry: string): string | null {
   if (parseEntry(entry) !== null) return null
   const shown = JSON.stringify(entry)

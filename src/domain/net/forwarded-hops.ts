@@ -1,4 +1,4 @@
-/** What proxies say about who came to them, by `X-Forwarded-For` and by `Forwarded` (RFC 7239). */
+/** Reads which addresses proxies report, in `X-Forwarded-For` and `Forwarded` (RFC 7239). */
 import { parseIpAddress } from './ip-address.ts'
 
 /** More proxies than stand before any service; what is left of them is not looked at. */
@@ -10,7 +10,7 @@ export type Hops = readonly (string | null)[]
 /** A node, its port aside: `192.0.2.1:80`, `[2001:db8::1]:80`; a port may be obfuscated, as in `192.0.2.1:_p`. */
 const PORT = /:(?:\d{1,5}|_[\w.-]+)$/
 const BRACKETED = /^\[(?<address>[^\]]*)\](?<port>.*)$/
-/** Of an element: a name, and a token or a quoted text. RFC 7239 §4 allows no space around `=`. */
+/** One pair of an element: a name, and a token or a quoted text. RFC 7239 §4 allows no space around `=`. */
 const PAIR = /^\s*(?<name>[\w!#$%&'*+.^`|~-]+)=(?:"(?<quoted>(?:[^"\\]|\\.)*)"|(?<token>[^\s";,]+))\s*$/s
 
 /** @param text the lines of the header, joined by commas */

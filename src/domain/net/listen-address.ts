@@ -1,7 +1,9 @@
 /** All addresses of this machine, of each family that it has. */
 export const ALL_ADDRESSES = '*'
 
-/** For node:net, which without a host listens on `::` for both families, or on `0.0.0.0` where there is no IPv6. */
+/**
+ * Options for node:net, which without a host listens on `::` for both families, or on `0.0.0.0` where there is no IPv6.
+ */
 export function listenOptions(port: number, host: string): { readonly port: number; readonly host?: string } {
   return host === ALL_ADDRESSES ? { port } : { port, host }
 }

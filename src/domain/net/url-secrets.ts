@@ -1,5 +1,5 @@
 const URL_PARTS = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^/?#]*)([^?#]*)(\?[^#]*)?/i
-/** Whose whole path is a credential, parts of which look like words. */
+/** At these hosts the whole path is a credential, though parts of it look like words. */
 const HOOK_HOST = new RegExp(
   `(?:^|\\.)(?:${[
     String.raw`hooks\.slack(?:-gov)?\.com|hooks\.zapier\.com|api\.telegram\.org|maker\.ifttt\.com`,
@@ -7,7 +7,7 @@ const HOOK_HOST = new RegExp(
   ].join('|')})\\.?(?::\\d+)?$`,
   'i',
 )
-/** Behind this part of a path a long one is a token, also one of lower-case letters alone. */
+/** After this part of a path a long part is a token, even one of lower-case letters alone. */
 const HOOK_PART = /^(?:web)?hooks?$/i
 const ONE_WORD = /^(?=.*[a-z])[a-z0-9]+$/i
 const TOKEN_CHARACTERS_MIN = 16

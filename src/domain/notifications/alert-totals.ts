@@ -4,21 +4,21 @@ import type { Told } from './channel-state.ts'
 /** How many alerts of one resource, type and reason were raised in one shard, those that a window muted left out. */
 export interface AlertTotal {
   readonly shard: number
-  /** Of resource, type and reason. */
+  /** Fingerprint of resource, type and reason. */
   readonly fingerprint: string
   readonly type: AlertType
   /** Groups the fingerprints of one resource. */
   readonly resource: string
   /** The id of the first record of this fingerprint: another one means that the count began anew. */
   readonly born: number
-  /** Only rises. */
+  /** Number of alerts so far; it only rises. */
   readonly total: number
   /** The id of the newest record. */
   readonly newestId: number
   readonly lastAtMs: number
 }
 
-/** What was read of a team's alerts. A shard that does not answer is left out. */
+/** A team's alerts as read. A shard that does not answer is left out. */
 export interface TeamTotals {
   readonly totals: readonly AlertTotal[]
   readonly shards: ReadonlySet<number>

@@ -23,7 +23,7 @@ export interface PlannedEntry {
 }
 
 export type ChannelPlan =
-  /** Nothing now. `dueMs`: when to look again; null = when something is raised. */
+  /** Nothing to send. `dueMs`: when to plan again; null = when something is raised. */
   | { readonly kind: 'wait'; readonly state: ChannelState; readonly dueMs: number | null }
   /** A new message, once this state is written. Most severe first, then newest first. */
   | { readonly kind: 'send'; readonly state: ChannelState; readonly entries: readonly PlannedEntry[] }
@@ -36,7 +36,7 @@ export type ChannelPlan =
 export interface PlanFacts {
   readonly channel: Channel
   readonly teamTotals: TeamTotals
-  /** Of the team's settings that hold `channel`. */
+  /** Version of the team's settings that contain `channel`. */
   readonly settingsVersion: number
   /** Redis time, Unix ms. */
   readonly nowMs: number
@@ -46,12 +46,15 @@ export interface PlanFacts {
 const MINUTE_MS = 60_000
 /** Messages about single resources. When a channel needs more, one message a minute tells all. */
 export const MESSAGES_PER_MINUTE_MAX = 5
-/** Of them for messages that tell of a failure: what is less severe must not make the first failure wait for a digest. */
+/** One of them is kept for failures: what is less severe must not make the first failure wait for a digest. */
 const FAILURES_ONLY = 1
 /** A channel that fails is tried this often. */
 const PROBE_EVERY_MS = 10 * MINUTE_MS
 
-/** Between the tries of one channel. Slack allows one a second; Discord 30 a minute, of which some are left to others. */
+/**
+ * Least time between two tries of one channel. Slack allows one a second; Discord 30 a minute, of which some are left
+ * to others.
+ */
 const SPACING_MS: Readonly<Record<ChannelType, number>> = {
   email: 5_000,
   slack: 1_000,
@@ -111,15 +114,15 @@ function believed(atMs: number, { nowMs, aheadMs = 0 }: { nowMs: number; aheadMs
   return atMs > nowMs + aheadMs ? 0 : atMs
 }
 
-/** What one resource is owed. */
+/** Alerts of one resource that the channel has not been told of. */
 interface Owed {
   readonly resource: string
   readonly totals: readonly AlertTotal[]
   /** null = no message about its trouble went out. */
   readonly thread: Thread | null
-  /** Of what is owed. */
+  /** Most severe type among the owed alerts. */
   readonly mostSevere: AlertType
-  /** Of all that its thread has told once this is. */
+  /** Most severe type of the thread once these are sent. */
   readonly mostSevereAfter: AlertType
   readonly dueMs: number
 }
@@ -148,23 +151,17 @@ interface Trouble {
   readonly owed: readonly AlertTotal[]
 }
 
-/** What begins, ends or gets worse is told at once; the rest waits for the next digest. */
-function owedOf(state: ChannelState, { resource, totals, owed }: Trouble, nowMs: number): Owed {
+/** A message that begins, ends or worsens a thread is due at once; the rest waits for the next digest. */
+function owedOf(state: ChannelState, { resource, owed }: Trouble, nowMs: number): Owed {
   const thread = state.threads[resource] ?? null
   const types = owed.map(({ type }) => type)
   const mostSevere = mostSevereOf(types) ?? 'recovery'
-  const toldSevere = thread === null ? null : (thread.mostSevere ?? everTold(state, totals))
+  const toldSevere = thread?.mostSevere ?? null
   const isWorse = toldSevere === null || compareSeverity(mostSevere, toldSevere) < 0
   const mostSevereAfter = isWorse ? mostSevere : toldSevere
   const isNow = isWorse || types.includes('recovery')
   const digestMs = believed(thread?.nextMs ?? nowMs, { nowMs, aheadMs: DIGEST_EVERY_MS })
   return { resource, totals: owed, thread, mostSevere, mostSevereAfter, dueMs: isNow ? nowMs : digestMs }
-}
-
-/** Stands in for what a thread was told when a version before wrote it, which may take earlier trouble for this one. */
-function everTold(state: ChannelState, totals: readonly AlertTotal[]): AlertType | null {
-  const told = totals.filter((total) => toldCount(total, state.told[keyOfTotal(total)]) > 0)
-  return mostSevereOf(told.map(({ type }) => type))
 }
 
 function isOwed(state: ChannelState, total: AlertTotal): boolean {
@@ -222,8 +219,13 @@ function send(state: ChannelState, owed: readonly Owed[], { nowMs, newId }: Plan
     }
   }
   const delivery = {
-    ...{ id: newId(), tries: 1, startedAtMs: nowMs, ranges, accepted: [] },
-    ...{ phase: 'sending' as const, untilMs: nowMs + DELIVERY_LEASE_MS },
+    id: newId(),
+    tries: 1,
+    startedAtMs: nowMs,
+    ranges,
+    accepted: [],
+    phase: 'sending' as const,
+    untilMs: nowMs + DELIVERY_LEASE_MS,
   }
   return {
     kind: 'send',

@@ -1,7 +1,7 @@
 import type { AlertType } from '../alerts/alert.ts'
 import { CHANNEL_TEST_TIMEOUT_MS, DELIVERY_TIMEOUT_MS } from '../limits.ts'
 
-/** Beyond the time of a try: for the writes around it, and for clocks that differ. */
+/** A lease outlasts a try by this much: for the writes around it, and for clocks that differ. */
 const LEASE_MARGIN_MS = 5_000
 /** How long one executor has a channel to itself; then another sends the same message. */
 export const DELIVERY_LEASE_MS = DELIVERY_TIMEOUT_MS + LEASE_MARGIN_MS
@@ -18,10 +18,10 @@ export interface Thread {
   readonly lastMessageAtMs: number
   /** The next digest comes no earlier. */
   readonly nextMs: number
-  /** Since when alerts wait for that digest, as far as it was seen; null = none do. */
+  /** Time since which alerts wait for that digest, as far as it was seen; null = none do. */
   readonly owedSinceMs: number | null
-  /** The most severe type that its messages told of; absent when a version before wrote the last of them. */
-  readonly mostSevere?: AlertType
+  /** The most severe type that its messages told of. */
+  readonly mostSevere: AlertType
 }
 
 /** A message that is on its way. */
@@ -31,9 +31,9 @@ export interface Delivery {
   readonly tries: number
   readonly startedAtMs: number
   readonly phase: 'sending' | 'waiting'
-  /** Of `sending` the end of the lease, of `waiting` the next try. */
+  /** End of the lease while `sending`, next try while `waiting`. */
   readonly untilMs: number
-  /** By key of the total. */
+  /** Alerts that the message tells of, by key of the total. */
   readonly ranges: Readonly<Record<string, ToldRange>>
   /** Addresses that have it already. */
   readonly accepted: readonly string[]
@@ -53,27 +53,27 @@ export interface ChannelTest {
 export interface ChannelState {
   /** The team's settings that it was last planned with: an edit ends the wait for the next try. */
   readonly settingsVersion: number
-  /** By key of the total. */
+  /** Alerts that the channel was told of, by key of the total. */
   readonly told: Readonly<Record<string, Told>>
-  /** By resource. */
+  /** Threads by resource. */
   readonly threads: Readonly<Record<string, Thread>>
-  /** When messages began, within the last minute; at most MESSAGES_PER_MINUTE_MAX. */
+  /** Starts of messages within the last minute; at most MESSAGES_PER_MINUTE_MAX. */
   readonly recentMs: readonly number[]
   /** There was more to tell than that: one message a minute tells all. */
   readonly isGathering: boolean
-  /** When the last message began that told of a failure; absent when there was none, or a version before sent it. */
+  /** Start of the last message that told of a failure; absent when there was none. */
   readonly failureAtMs?: number
   /** 0 = never. */
   readonly lastTryAtMs: number
   readonly delivery: Delivery | null
   readonly test: ChannelTest | null
-  /** When the message began that was given up first, with none sent since; null = not failing. */
+  /** Start of the first message that was given up with none sent since; null = not failing. */
   readonly failingSinceMs: number | null
-  /** Of the last try. */
+  /** Answer to the last try. */
   readonly lastAnswer: string | null
 }
 
-/** Of a channel that is new: what was raised before is not told. */
+/** State of a new channel: it is not told what was raised before. */
 export function newChannelState(told: Readonly<Record<string, Told>>, settingsVersion: number): ChannelState {
   return {
     settingsVersion,

@@ -4,11 +4,11 @@ import { literalOf } from '../net/ip-address.ts'
 import { URL_CHARACTERS_MAX } from '../limits.ts'
 import type { ChannelType } from './channel.ts'
 
-/** Where the webhooks of a chat service are. */
+/** A chat service, and the form of its web hooks. */
 interface ChatService {
   readonly name: string
   readonly hosts: readonly string[]
-  /** Of its webhooks that take the messages we send; others of the same host take something else. */
+  /** Paths of its web hooks that take our messages; others of the same host take something else. */
   readonly path: RegExp
   readonly pathText: string
 }

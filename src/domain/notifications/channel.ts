@@ -20,9 +20,19 @@ export interface Member {
   readonly email: string
 }
 
-/** What a team without a list of its own is told: all but warnings. */
+/** Types that a channel without a list of its own gets: all but warnings. */
 export const DEFAULT_ALERT_TYPES: readonly AlertType[] = Object.freeze([
   'failure',
   'recovery',
   'limit_warning',
 ])
+
+/** Channels of a team. */
+export const CHANNELS_MAX = 10
+/** The key in a Secret that we make for the URL of a channel. */
+export const CHANNEL_URL_KEY = 'url'
+
+/** @param random of a few bytes */
+export function nameOfChannelSecret(random: Uint8Array): string {
+  return `punctual-channel-${Buffer.from(random).toString('hex')}`
+}

@@ -1,9 +1,9 @@
 import type { ChannelState, ChannelTest, Delivery, Told, ToldRange } from './channel-state.ts'
 
-/** Before the tries after the first. */
+/** Delays before the second to fifth try. */
 const RETRY_DELAYS_MS = [5_000, 30_000, 2 * 60_000, 10 * 60_000]
 export const TRIES_MAX = RETRY_DELAYS_MS.length + 1
-/** Of a mail that some members have: a full mailbox must not hold up the next message to the others. */
+/** Bound for a mail that some members already have: a full mailbox must not hold up the next message to the others. */
 export const PARTIAL_TRIES_MAX = 4
 /** A service that asks for a longer pause is tried then. */
 export const RETRY_AFTER_MS_MAX = 10 * 60_000
@@ -17,14 +17,14 @@ export interface DeliveryLogEntry {
   readonly state: 'sent' | 'failed'
   readonly answer: string
   readonly tries: number
-  /** By key of the total. */
+  /** Alerts that the message told of, by key of the total. */
   readonly ranges: Readonly<Record<string, ToldRange>>
 }
 
-/** What a try brought, without the channel's name. */
+/** Result of a try, without the channel's name. */
 export interface DeliveryEnd {
   readonly state: ChannelState
-  /** When to look at the channel next; Redis time, Unix ms. */
+  /** When the channel is to be planned next; Redis time, Unix ms. */
   readonly dueMs: number
   /** null = the message is tried again. */
   readonly log: Omit<DeliveryLogEntry, 'channel'> | null
@@ -86,11 +86,11 @@ function arrive(state: ChannelState, delivery: Delivery, { answer, nowMs }: Endi
   return {
     state: { ...told(state, delivery), lastAnswer: answer, failingSinceMs: null },
     dueMs: nowMs,
-    log: { ...{ atMs: nowMs, id, answer, tries, ranges }, state: 'sent' },
+    log: { atMs: nowMs, id, answer, tries, ranges, state: 'sent' },
   }
 }
 
-/** Its alerts count as told: the log says that they were not. */
+/** Gives a message up. Its alerts count as told, and the log says that it failed. */
 export function giveUp(state: ChannelState, delivery: Delivery, { answer, nowMs }: Ending): DeliveryEnd {
   const { id, tries, ranges, startedAtMs } = delivery
   return {
@@ -100,7 +100,7 @@ export function giveUp(state: ChannelState, delivery: Delivery, { answer, nowMs 
       failingSinceMs: state.failingSinceMs ?? startedAtMs,
     },
     dueMs: nowMs,
-    log: { ...{ atMs: nowMs, id, answer, tries, ranges }, state: 'failed' },
+    log: { atMs: nowMs, id, answer, tries, ranges, state: 'failed' },
   }
 }
 

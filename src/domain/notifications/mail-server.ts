@@ -16,7 +16,7 @@ export interface MailAddress {
   readonly address: string
 }
 
-/** What `parseMailServer` takes, for messages. */
+/** Describes the forms that `parseMailServer` takes, for messages. */
 export const MAIL_SERVER_FORMS =
   'smtp://host:port or smtps://host:port, with user:password@ before the host if the server wants a login (special characters percent-encoded)'
 

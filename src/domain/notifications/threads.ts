@@ -6,10 +6,10 @@ const MINUTE_MS = 60_000
 const DIGESTS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS]
 /** Trouble is over when nothing was raised for as long. */
 export const DIGEST_EVERY_MS = 15 * MINUTE_MS
-/** Beyond it the oldest are forgotten: their resources count as new. */
+/** Beyond this the oldest threads are forgotten: their resources count as new. */
 const THREADS_MAX = 500
 
-/** After a message: when the next digest about the same trouble may follow. */
+/** The thread after a message, with the time of its next digest. */
 export function nextThread(
   thread: Thread | null,
   { mostSevere, nowMs, newId }: { readonly mostSevere: AlertType; readonly nowMs: number; newId(): string },

@@ -25,7 +25,7 @@ export function mayGoTo(hosts: readonly string[], url: URL): boolean {
   })
 }
 
-/** As `URL` writes it, so that `[FD00::0:7]` is the same address as `[fd00::7]`. */
+/** The host as `URL` writes it, so that `[FD00::0:7]` is the same address as `[fd00::7]`. */
 function nameOf(host: string): string {
   return URL.parse(`https://${host}`)?.hostname ?? host
 }

@@ -1,19 +1,31 @@
+/** Keys that name something, and let nobody in. */
+const NAMING_KEYS = [
+  'cache|dedup(?:e|lication)?|foreign|group|i18n|idempotency|message|object|order(?:ing)?|partition|primary|public|range',
+  'record|row|routing|sort|surrogate|translation|websocket',
+].join('|')
+
 /** Ends of header names, lower case without `-` and `_`, whose values let somebody in: `Set-Cookie`, `X-Api-Key`. */
 const SECRET_HEADER = new RegExp(
   `(?:${[
-    'authorization|cookie2?|tokens?|secrets?|credentials?|auth|session(?:id)?|jwt(?:assertion)?|hubsignature(?:256)?',
+    'authorization|authentication|cookie2?|tokens?|secrets?|credentials?|auth|session(?:id)?|jwt(?:assertion)?',
+    // Who holds the signature of a request may send it again.
+    'signature(?:256)?',
     // Not a bypass, nor a compass.
     'passwords?|passphrase|(?<!by|com)pass(?:wd|code)?',
-    '(?:access|api|app|application|auth|client|functions|host|master|private|secret|shared|signing|subscription|webhook)keys?',
+    `(?<!${NAMING_KEYS})keys?`,
   ].join('|')})$`,
 )
+/** Words so short that they are ends of others: `X-Spin`, `X-Compat`. */
+const SHORT_SECRET = /(?:^|[-_])(?:otp|totp|pat|pin|psk)$/
 
-/** What Punctual says of itself: a fencing token is a counter. */
-const OUR_HEADER = /^x-punctual-/i
+/** Headers by which Punctual describes itself are not secret: a fencing token is a counter, a signature is of one call. */
+const OUR_HEADER = /^(?:x-punctual-|webhook-)/
 
 /** Whether the value of a header of this name is shown to nobody. */
-export function isSecretHeader(name: string): boolean {
-  return SECRET_HEADER.test(name.toLowerCase().replaceAll(/[-_]/g, '')) && !OUR_HEADER.test(name)
+export function isSecretHeader(given: string): boolean {
+  const name = given.toLowerCase()
+  if (OUR_HEADER.test(name)) return false
+  return SECRET_HEADER.test(name.replaceAll(/[-_]/g, '')) || SHORT_SECRET.test(name)
 }
 
 /** A shorter text is found in bodies by chance. */
@@ -37,8 +49,16 @@ export function secretTextsOf(
     .toSorted((a, b) => b.length - a.length)
 }
 
-/** Of a cookie each pair and its value; of any other header what stands behind a scheme, as in `Bearer …`. */
+/**
+ * Splits a header's value into the texts that may be secret: each pair of a cookie and its value; what `Basic …` stands for,
+ * and its password; of any other header what follows a scheme, as in `Bearer …`.
+ */
 function partsOf(name: string, value: string): readonly string[] {
+  const [, basic] = /^basic +(\S+)$/i.exec(value) ?? []
+  if (basic !== undefined) {
+    const pair = Buffer.from(basic, 'base64').toString('utf8')
+    return [basic, pair, pair.slice(pair.indexOf(':') + 1)]
+  }
   if (!/cookie2?$/i.test(name)) return value.split(/[ ;,]+/).slice(1)
   return value.split(/[ ;,]+/).flatMap((pair) => [pair, pair.slice(pair.indexOf('=') + 1)])
 }

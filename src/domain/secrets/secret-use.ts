@@ -1,6 +1,6 @@
 /**
- * What a Secret may be used for: its owner says so by its type or a label. Otherwise whoever may edit a resource could
- * have any Secret of the namespace sent to a target, without the right to read it.
+ * A purpose for which a Secret may be used: its owner states it by the Secret's type or a label. Otherwise whoever may
+ * edit a resource could have any Secret of the namespace sent to a target, without the right to read it.
  */
 export type SecretUse = 'signing' | 'header'
 

@@ -21,7 +21,7 @@ export function isFromSecret(text: string): boolean {
   return text.startsWith(MARK)
 }
 
-/** What stands in place of the value. */
+/** The text that replaces the value. */
 export function secretValueText({ cron, secret, key }: SecretValue): string {
   return `${MARK}${cron}/${secret}/${key}`
 }
@@ -33,7 +33,7 @@ export function secretValueIn(text: string): SecretValue | null {
   return { cron, secret, key }
 }
 
-/** What stands in place of the value of a header secret. @param name of the header secret */
+/** The text that replaces the value of a header secret. @param name of the header secret */
 function headerSecretText(name: string): string {
   return `${TEAM_MARK}${name}`
 }

@@ -1,6 +1,6 @@
 /** Costly requests of one team that a process has under way or waiting; one more is refused. */
 export const COSTLY_PER_TEAM_MAX = 32
-/** Of all teams. A team that has none is let in all the same. */
+/** Costly requests of all teams together. A team that has none is let in all the same. */
 const COSTLY_MAX = 512
 /** A slice ends at the first place after this where its work can stop. Up to there it takes as long again at most. */
 const SLICE_MS = 1
@@ -57,7 +57,7 @@ export class CostGate {
     return this.#visit(team, () => this.#countOut(team))
   }
 
-  /** As `enter`, for a request that is bounded elsewhere: bodies have a budget of bytes. */
+  /** Lets a request in without counting it, as it is bounded elsewhere: bodies have a budget of bytes. */
   admit(team: string): Visit {
     return this.#visit(team, () => undefined)
   }
@@ -154,7 +154,7 @@ export class Visit {
     this.#parts = parts
   }
 
-  /** May be called again, and while it works: then that goes no further. */
+  /** Ends the visit; idempotent. Work that is under way stops at its next slice. */
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
@@ -171,7 +171,7 @@ export class Visit {
     }
   }
 
-  /** For work that waits for Redis and does little besides; null = it has left before. */
+  /** Waits for its turn, then does work that waits for Redis and little besides; null = it has left before. */
   step<T>(work: () => Promise<T>): Promise<T | null> {
     return this.#inTurn({ isStep: true, work })
   }

@@ -1,6 +1,6 @@
 import { alphaOf, forNewcomersOf, headroomOf } from './fair-share.ts'
 
-/** What became of a wish for a place; `over`: this holder has its share; `full`: nobody can get one. */
+/** Answer to a request for a place. `over`: this holder has its share; `full`: nobody can get one. */
 export type PlaceAnswer<Kind extends string> =
   | { readonly kind: 'granted'; readonly leave: () => void }
   | { readonly kind: 'over'; readonly holder: Kind }
@@ -16,7 +16,7 @@ const FULL = { kind: 'full' } as const
 export class FairPlaces<Kind extends string> {
   readonly #forNewcomers: number
   readonly #alphas: ReadonlyArray<readonly [kind: Kind, alpha: number]>
-  /** By kind and name; nobody who holds none. */
+  /** Places held, by kind and name; holders of none have no entry. */
   readonly #held = new Map<string, number>()
   #free: number
 

@@ -26,7 +26,7 @@ export function headroomOf(holder: {
   return Math.max(0, Math.floor((alpha * available - held) / (1 + alpha) + ROUNDING))
 }
 
-/** Of `total` places, those that only a newcomer may take. */
+/** Places out of `total` that only a newcomer may take. */
 export function forNewcomersOf(total: number): number {
   return total < NEWCOMERS_POOL_MIN ? 0 : Math.max(1, Math.floor(total * NEWCOMERS_SHARE))
 }

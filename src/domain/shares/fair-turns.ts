@@ -30,7 +30,7 @@ export class FairTurns {
   readonly #waitMs: number
   readonly #running: FairPlaces<'holder'>
   readonly #queueing: FairPlaces<'holder'>
-  /** By holder; the one whose turn is next comes first. */
+  /** Waiting turns by holder; the holder that is next comes first. */
   readonly #waiting = new Map<string, Turn[]>()
 
   constructor(clock: TurnClock, { atOnce, waiting, waitMs }: TurnBounds) {

@@ -24,17 +24,29 @@ export function addHistogram(into: Histogram, from: Readonly<Histogram>): void {
   })
 }
 
+/** What stands for the durations of a bucket: the middle between its bounds, in ms; 0 for what is below 1 ms. */
+export function middleOf(bucket: number): number {
+  return bucket <= 0 ? 0 : 2 ** (bucket - 0.5)
+}
+
+/** The middle of the last bucket that has a count; 0 without any. */
+export function lastMiddle(histogram: Readonly<Histogram>): number {
+  return middleOf(histogram.findLastIndex((count) => count > 0))
+}
+
 /**
  * The duration in ms that a share of all durations does not exceed; null when there are none. It stands for its bucket by
- * the middle between the bounds, so it is off by a factor of √2 at most; below 1 ms it is 0.
+ * the middle between the bounds, so it is off by a factor of √2 at most; below 1 ms it is 0. It is never above the longest
+ * of all durations, where this is known.
  *
  * @param share above 0, up to 1
+ * @param longestMs 0 = not known
  */
-export function quantile(histogram: Readonly<Histogram>, share: number): number | null {
+export function quantile(histogram: Readonly<Histogram>, share: number, longestMs = 0): number | null {
   const total = histogram.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
   const rank = Math.ceil(total * share)
   let below = 0
-  const bucket = histogram.findIndex((count) => (below += count) >= rank)
-  return bucket === 0 ? 0 : Number((2 ** (bucket - 0.5)).toPrecision(4))
+  const middle = middleOf(histogram.findIndex((count) => (below += count) >= rank))
+  return Number((longestMs > 0 ? Math.min(middle, longestMs) : middle).toPrecision(4))
 }

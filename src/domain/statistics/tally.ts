@@ -1,6 +1,6 @@
-import { addHistogram, type Histogram } from './histogram.ts'
+import { addHistogram, type Histogram, lastMiddle } from './histogram.ts'
 
-/** What happened in one minute, in a queue or in a team. A job that ended is in exactly one of the four counts. */
+/** Counts of one minute, of a queue or a team. A job that ended is in exactly one of the four counts. */
 export interface Tally {
   /** Succeeded. */
   done: number
@@ -18,12 +18,35 @@ export interface Tally {
   depth: number
   /** Age of the oldest of them, in whole seconds. */
   oldestReadySeconds: number
+  /** Those of them that nothing but a free slot of an executor kept from starting. */
+  startable: number
+  /** The others. */
+  stopped: number
+  /** Age of the oldest startable job, in whole seconds. */
+  oldestStartableSeconds: number
+  /** The id of its queue, of a team; 0 = not known. */
+  oldestQueue: number
+  /** The longest call, and the latest start, in ms; 0 = not known, so that the histogram alone says it. */
+  longestLatencyMs: number
+  longestLatenessMs: number
 }
 
 export function emptyTally(): Tally {
   return {
-    ...{ done: 0, failed: 0, retried: 0, dead: 0 },
-    ...{ latency: [], lateness: [], depth: 0, oldestReadySeconds: 0 },
+    done: 0,
+    failed: 0,
+    retried: 0,
+    dead: 0,
+    latency: [],
+    lateness: [],
+    depth: 0,
+    oldestReadySeconds: 0,
+    startable: 0,
+    stopped: 0,
+    oldestStartableSeconds: 0,
+    oldestQueue: 0,
+    longestLatencyMs: 0,
+    longestLatenessMs: 0,
   }
 }
 
@@ -41,8 +64,36 @@ export function addTally(into: Tally, from: Tally, depths: 'sum' | 'max'): void 
   into.failed += from.failed
   into.retried += from.retried
   into.dead += from.dead
+  const { latency, lateness } = longestIn(from)
+  const before = longestIn(into)
+  into.longestLatencyMs = Math.max(before.latency, latency)
+  into.longestLatenessMs = Math.max(before.lateness, lateness)
   addHistogram(into.latency, from.latency)
   addHistogram(into.lateness, from.lateness)
-  into.depth = depths === 'sum' ? into.depth + from.depth : Math.max(into.depth, from.depth)
+  const added = depths === 'sum' ? (a: number, b: number) => a + b : Math.max
+  into.depth = added(into.depth, from.depth)
+  into.startable = added(into.startable, from.startable)
+  into.stopped = added(into.stopped, from.stopped)
   into.oldestReadySeconds = Math.max(into.oldestReadySeconds, from.oldestReadySeconds)
+  noteOldest(into, from)
+}
+
+/** Keeps the oldest startable job, with its queue. */
+export function noteOldest(
+  into: Tally,
+  { oldestStartableSeconds, oldestQueue }: Pick<Tally, 'oldestStartableSeconds' | 'oldestQueue'>,
+): void {
+  const isOlder = oldestStartableSeconds > into.oldestStartableSeconds
+  const isFirst = oldestStartableSeconds === into.oldestStartableSeconds && into.oldestQueue === 0
+  if (!isOlder && !isFirst) return
+  into.oldestStartableSeconds = oldestStartableSeconds
+  into.oldestQueue = oldestQueue
+}
+
+/** What is not known is as long as the middle of the last bucket, which it is not below by much. */
+function longestIn(tally: Tally): { readonly latency: number; readonly lateness: number } {
+  return {
+    latency: tally.longestLatencyMs || lastMiddle(tally.latency),
+    lateness: tally.longestLatenessMs || lastMiddle(tally.lateness),
+  }
 }

@@ -1,6 +1,6 @@
 import type { WindowResource } from './maintenance-window.ts'
 
-/** What a window holds, and up to when. */
+/** A resource that a window holds, and until when. */
 export interface HeldResource {
   readonly team: string
   /** null = all queues and crons of the team. */
@@ -9,7 +9,7 @@ export interface HeldResource {
   readonly untilMs: number
 }
 
-/** What is held at one time, found by name. */
+/** Resources held at one time, found by name. */
 class HeldResources {
   readonly #untilMs = new Map<string, number>()
 
@@ -24,7 +24,7 @@ class HeldResources {
     return this.#untilMs.size === 0
   }
 
-  /** When the last hold of the queue or cron ends, or of its team; null = it is not held. */
+  /** End of the last hold of the queue or cron, or of its team; null = it is not held. */
   untilOf(team: string, resource: WindowResource | null): number | null {
     const ofTeam = this.#untilMs.get(keyOf(team, null)) ?? null
     const own = resource === null ? null : (this.#untilMs.get(keyOf(team, resource)) ?? null)

@@ -17,14 +17,14 @@ export type WindowTimes =
   | { readonly kind: 'once'; readonly startMs: number; readonly endMs: number }
   | { readonly kind: 'recurring'; readonly schedules: readonly WindowSchedule[] }
 
-/** What a window is for. */
+/** A queue or cron that a window is for. */
 export interface WindowResource {
   readonly kind: 'queue' | 'cron'
   /** The queue's name; of a cron the name of its resource. */
   readonly name: string
 }
 
-/** What a user sets of a window. */
+/** Settings of a window that a user may change. */
 export interface WindowSettings {
   readonly action: WindowAction
   /** null = all queues and crons of the team, and the team itself. */
@@ -50,9 +50,9 @@ export const WINDOW_REASON_CHARACTERS_MAX = 1_024
 
 /** A calendar shows at most this long a span of time. */
 export const WINDOW_CALENDAR_DAYS_MAX = 62
-/** Of each schedule, a calendar looks at no more ticks than this: one an hour for six weeks. */
+/** Ticks of one schedule that a calendar reads at most: one an hour for six weeks. */
 export const WINDOW_SCHEDULE_TICKS_MAX = 1_024
-/** Of all schedules together; each costs some 20 µs. */
+/** Ticks of all schedules together; each costs some 20 µs. */
 export const WINDOW_CALENDAR_TICKS_MAX = 8_192
 /** A preview shows this many openings, of at most so many ticks of each schedule. */
 export const WINDOW_PREVIEW_OPENINGS = 5

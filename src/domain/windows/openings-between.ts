@@ -10,9 +10,9 @@ export interface Opening {
 }
 
 export interface OpeningList {
-  /** In the order of time; those that overlap or touch are one. */
+  /** Openings in order of time; those that overlap or touch are joined. */
   readonly openings: readonly Opening[]
-  /** Only up to this time all openings are known, since its schedules tick too often; null = all of the span. */
+  /** Openings are complete only up to here, because a schedule ticks too often; null = complete. */
   readonly cutMs: number | null
 }
 
@@ -21,7 +21,7 @@ export interface OpeningSpan {
   readonly fromMs: number
   /** Infinity = as far as `ticksMax` leads. */
   readonly untilMs: number
-  /** Of each schedule, at most so many ticks are looked at. */
+  /** Ticks read of each schedule at most. */
   readonly ticksMax: number
 }
 

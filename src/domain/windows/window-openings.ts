@@ -5,11 +5,13 @@ import type { WindowSchedule, WindowTimes } from './maintenance-window.ts'
 /** A window as it is at one time; times are Unix ms. It opens at a start and is closed from its end on. */
 export interface WindowState {
   readonly isOpen: boolean
-  /** Since when it is open; null = it is closed, or was open for more than OPENINGS_JOINED_MAX openings without a break. */
+  /**
+   * Start of the present opening; null = closed, or open for more than OPENINGS_JOINED_MAX openings without a break.
+   */
   readonly sinceMs: number | null
-  /** When it closes; null = it is closed, or stays open for more than OPENINGS_JOINED_MAX openings without a break. */
+  /** End of the present opening; null = closed, or open for more than OPENINGS_JOINED_MAX openings without a break. */
   readonly endMs: number | null
-  /** When it opens next; null = never, or not before the end of an opening whose end is not known. */
+  /** Start of the next opening; null = never, or not before the end of an opening whose end is not known. */
   readonly nextStartMs: number | null
   /** Up to this time nothing of this changes, except that more may be known; Infinity = it never changes again. */
   readonly untilMs: number
@@ -23,7 +25,7 @@ export const OPENINGS_JOINED_MAX = 24
 
 /** A schedule that opens nothing, because it cannot be read. */
 export interface ScheduleProblem extends CronFieldProblem {
-  /** Of the schedule in its window. */
+  /** Index of the schedule in its window. */
   readonly index: number
 }
 
@@ -39,12 +41,15 @@ interface Stretch {
 }
 
 /**
- * When a window is open. A recurring one opens at every tick of its schedules, by the rules of crons where clocks are
- * changed, and stays open for an elapsed time: an opening of two hours lasts two hours in every night. Keeps the stretch
- * asked for last, so asking again within it costs nothing.
+ * Computes when a window is open. A recurring one opens at every tick of its schedules, by the rules of crons where
+ * clocks are changed, and stays open for an elapsed time: an opening of two hours lasts two hours in every night. Keeps
+ * the stretch asked for last, so asking again within it costs nothing.
  */
 export class WindowOpenings {
-  /** Of the first schedule with one. New schedules are checked; a version before may have taken what this one does not. */
+  /**
+   * Problem of the first schedule that has one. Whoever stored the window knew its time zone, but this program's tables
+   * may differ.
+   */
   readonly problem: ScheduleProblem | null
   readonly #times: { readonly startMs: number; readonly endMs: number } | readonly Rhythm[]
   #stretch: Stretch | null = null
@@ -118,7 +123,7 @@ interface Edge {
   readonly isExact: boolean
 }
 
-/** Goes back from one start to openings that last until it. */
+/** Goes back from a start through earlier openings that last until it. */
 function begunAt(rhythms: readonly Rhythm[], startMs: number): Edge {
   let ms = startMs
   for (let joined = 0; joined < OPENINGS_JOINED_MAX; joined += 1) {
@@ -130,7 +135,7 @@ function begunAt(rhythms: readonly Rhythm[], startMs: number): Edge {
   return { ms, isExact: false }
 }
 
-/** Goes on to openings that begin before the end of those before, or at it. Each tick is looked at once. */
+/** Goes on through later openings that begin before the previous one ends, or when it does. Each tick is read once. */
 function endedAt(rhythms: readonly Rhythm[], nowMs: number): Edge {
   let ms = lastEnd(rhythms, ({ durationMs }) => nowMs - durationMs, nowMs)
   let seenMs = nowMs

@@ -7,6 +7,7 @@ import { ERROR_MESSAGE_CHARACTERS_MAX } from '../../domain/limits.ts'
 import { endAttempt, type AttemptEnd } from '../../domain/jobs/retry-policy.ts'
 import type { EndedCall } from '../../ports/http-caller.ts'
 import type { ClaimedJob, WorkEnd } from '../../ports/jobs.ts'
+import { retryAfter } from './retry-after.ts'
 import type { NoteDefect } from '../defect-notes.ts'
 import { judgeCall, type Judgement } from './call-judgement.ts'
 import { recordCall } from './call-record.ts'
@@ -14,6 +15,8 @@ import { recordCall } from './call-record.ts'
 export interface AttemptEndOptions {
   readonly jobIds: JobIds
   readonly noteDefect: NoteDefect
+  /** 0–1. */
+  random(): number
   /** Whether a successful call of the queue is recorded. @param queue with its shard */
   keepsSuccess(team: string, queue: string): boolean
 }
@@ -41,6 +44,7 @@ export function endJob(
       end,
       callback: callbackOf(options, work, end),
       call: recordOf(options, work, result, judgement),
+      ...waitOf(options, work, { judgement, result, redisNowMs }),
     }
   } catch (error) {
     options.noteDefect('end', error, work)
@@ -61,7 +65,7 @@ function judged({ noteDefect }: AttemptEndOptions, work: ClaimedJob, result: End
   }
 }
 
-/** Not before the start, even if the clock of Redis goes back. */
+/** Time at which an attempt ended: not before its start, even if the clock of Redis goes back. */
 function completedAt({ noteDefect }: AttemptEndOptions, work: ClaimedJob, redisNowMs: () => number): number {
   try {
     return Math.max(redisNowMs(), work.startedAtMs)
@@ -84,32 +88,71 @@ function endOf(options: AttemptEndOptions, work: ClaimedJob, outcome: Outcome): 
   if (judgement.failureReason !== null && !knowsRetries(work.settings)) {
     const room = ERROR_MESSAGE_CHARACTERS_MAX - UNKNOWN_RETRIES.length - 1
     const errorMessage = `${excerpt(judgement.errorMessage ?? '', room)} ${UNKNOWN_RETRIES}`
-    return endWithout(work, { ...outcome, judgement: { ...judgement, errorMessage } })
+    return endWithout(options, work, { ...outcome, judgement: { ...judgement, errorMessage } })
   }
   try {
-    return attemptEnd(work, outcome)
+    return attemptEnd(options, work, outcome)
   } catch (error) {
     options.noteDefect('judgement', error, work)
-    return endWithout(work, outcome)
+    return endWithout(options, work, outcome)
   }
 }
 
 /** Another version may write them in another form. */
-function knowsRetries({ retriesEnabled, retryDelays }: ChainSettings): boolean {
+function knowsRetries({
+  retriesEnabled,
+  retryDelays,
+  noRetryStatuses,
+  retryJitterPercent,
+}: ChainSettings): boolean {
+  const areNumbers = (list: unknown): boolean => Array.isArray(list) && list.every(Number.isFinite)
   return (
-    typeof retriesEnabled === 'boolean' && Array.isArray(retryDelays) && retryDelays.every(Number.isFinite)
+    typeof retriesEnabled === 'boolean' &&
+    areNumbers(retryDelays) &&
+    areNumbers(noRetryStatuses) &&
+    Number.isFinite(retryJitterPercent)
   )
 }
 
 /** A failure without retries becomes a dead letter: it is kept, and may be replayed. */
-function endWithout(work: ClaimedJob, outcome: Outcome): AttemptEnd {
-  const settings = { ...work.settings, retriesEnabled: true, retryDelays: [] }
-  return attemptEnd({ ...work, settings }, outcome)
+function endWithout(options: AttemptEndOptions, work: ClaimedJob, outcome: Outcome): AttemptEnd {
+  const settings = { ...work.settings, retriesEnabled: true, retryDelays: [], noRetryStatuses: [] }
+  return attemptEnd(options, { ...work, settings }, outcome)
 }
 
-function attemptEnd(work: ClaimedJob, { judgement, result, completedAtMs }: Outcome): AttemptEnd {
-  return endAttempt(work, { ...judgement, completedAtMs, durationMs: Math.round(result.durationMs) })
+function attemptEnd(
+  { random }: AttemptEndOptions,
+  work: ClaimedJob,
+  { judgement, result, completedAtMs }: Outcome,
+): AttemptEnd {
+  const outcome = { ...judgement, completedAtMs, durationMs: Math.round(result.durationMs) }
+  return endAttempt(work, outcome, random)
 }
+
+/** For how long the target asks to be left alone. */
+function waitOf(
+  { noteDefect }: AttemptEndOptions,
+  work: ClaimedJob,
+  {
+    judgement,
+    result,
+    redisNowMs,
+  }: { readonly judgement: Judgement; readonly result: EndedCall; redisNowMs(): number },
+): { readonly retryAfterMs?: number } {
+  if (judgement.failureReason === null || result.kind !== 'answered') return {}
+  if (!ASKS_TO_WAIT.has(result.status)) return {}
+  try {
+    const [, value] = result.headers.find(([name]) => name.toLowerCase() === 'retry-after') ?? []
+    const retryAfterMs = value === undefined ? null : retryAfter(value, redisNowMs())
+    return retryAfterMs === null ? {} : { retryAfterMs }
+  } catch (error) {
+    noteDefect('aside', error, work)
+    return {}
+  }
+}
+
+/** Too Many Requests, Service Unavailable. */
+const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
 
 function callbackOf(
   { jobIds, noteDefect }: AttemptEndOptions,

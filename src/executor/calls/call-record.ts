@@ -1,7 +1,8 @@
 import { MASK, withoutSecretLines } from '../../domain/access/masking.ts'
+import { repeatsInOtherForm } from '../../domain/secrets/repeated-secrets.ts'
 import { secretTextsOf, withoutSecretTexts } from '../../domain/secrets/secret-headers.ts'
 import { isFromSecret } from '../../domain/secrets/secret-values.ts'
-import { CALL_RECORD_BODY_BYTES_MAX } from '../../domain/limits.ts'
+import { CALL_RECORD_BODY_BYTES_MAX, CALL_RECORD_HEADER_BYTES_MAX } from '../../domain/limits.ts'
 import type { CallRecord } from '../../domain/jobs/job.ts'
 import type { EndedCall, HttpCallResult } from '../../ports/http-caller.ts'
 import type { ClaimedJob } from '../../ports/jobs.ts'
@@ -9,7 +10,7 @@ import type { Judgement } from './call-judgement.ts'
 
 /**
  * The record to keep of a call. Bodies are cut at 16 KiB, between two characters. Values of secret headers are left out,
- * also where the target repeats them.
+ * also where the target repeats them; a body that repeats one in another form is left out as a whole.
  */
 export function recordCall(work: ClaimedJob, result: EndedCall, judgement: Judgement): CallRecord {
   const given = Object.entries(work.request.headers)
@@ -53,13 +54,38 @@ function recordResponse(
   secrets: readonly string[],
 ): CallRecord['response'] {
   const body = cut(result.body, result.bodyTruncated)
-  const scrubbed = (text: string, isCut = false) => withoutSecretTexts(text, secrets, { mask: MASK, isCut })
+  const headers = fittingHeaders(result.headers)
+  // A secret may stand where the body was cut.
+  const isCut = body.isCut || result.isBodyCutShort
+  const scrubbed = (text: string, isCut = false) => {
+    const rest = withoutSecretTexts(text, secrets, { mask: MASK, isCut })
+    // Where it begins and ends cannot be told.
+    return repeatsInOtherForm(rest, secrets) ? MASK : rest
+  }
   return {
     status: result.status,
-    headers: withoutSecretLines(result.headers).map(([name, value]) => [name, scrubbed(value)] as const),
-    body: scrubbed(body.text, body.isCut),
+    headers: withoutSecretLines(headers).map(([name, value]) => [name, scrubbed(value)] as const),
+    body: scrubbed(body.text, isCut),
     bodyTruncated: body.isCut,
+    ...(headers.length < result.headers.length && { headersTruncated: true }),
+    ...(result.protocolNotes.length > 0 && { protocolNotes: result.protocolNotes }),
   }
+}
+
+/** What a header takes in a record beside its name and value. */
+const HEADER_OVERHEAD_BYTES = 8
+
+/** Leaves out the headers that do not fit into a record any more. */
+function fittingHeaders(
+  headers: ReadonlyArray<readonly [string, string]>,
+): ReadonlyArray<readonly [string, string]> {
+  let bytes = 0
+  return headers.filter(([name, value]) => {
+    const more = Buffer.byteLength(name) + Buffer.byteLength(value) + HEADER_OVERHEAD_BYTES
+    if (bytes + more > CALL_RECORD_HEADER_BYTES_MAX) return false
+    bytes += more
+    return true
+  })
 }
 
 /** @param goesOn whether the body was longer than these bytes */

@@ -22,6 +22,8 @@ export interface CallRunnerOptions {
   readonly jobIds: JobIds
   readonly metrics: Metrics
   readonly noteDefect: NoteDefect
+  /** 0–1. */
+  random(): number
   /** Whether a successful call of the queue is recorded. @param queue with its shard */
   keepsSuccess(team: string, queue: string): boolean
   /** This machine cannot open any connection: further claims would fail in the same way. */
@@ -38,7 +40,8 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     const call = prepareCall(options, work, redisNowMs)
     const result = 'missing' in call ? notMade(call.missing) : await makeCall(options, { work, call, signal })
     if (result.kind === 'local_fault') noteLocalFault(options, work)
-    if (result.kind === 'local_fault' || result.kind === 'aborted') return { type: 'released', work }
+    if (result.kind === 'local_fault') return { type: 'released', work }
+    if (result.kind === 'aborted') return { type: 'released', work, isCut: true }
     if (work.kind === 'job') return endJob(options, work, result, redisNowMs)
     countCallback(options, work, result)
     return { type: 'callback_ended', work }
@@ -65,7 +68,10 @@ function prepareCall(
   }
 }
 
-/** Without what it takes from Secrets, a call would be refused, or be trusted by the wrong receiver: it is not made. */
+/**
+ * The call of a job. It is not made without the parts that come from Secrets: it would be refused, or be trusted by the
+ * wrong receiver.
+ */
 function jobCall(
   work: ClaimedJob,
   {

@@ -5,7 +5,7 @@ import {
 import type { Clock } from '../../ports/runtime.ts'
 
 const SECOND_MS = 1000
-/** What is left then is for queues without a record in this second, so that a few busy ones do not take it all. */
+/** The rest is for queues without a record in this second, so that a few busy ones do not take it all. */
 const REPEATED_MAX = SUCCESSFUL_CALL_RECORDS_OF_ALL_PER_SECOND / 2
 
 /**

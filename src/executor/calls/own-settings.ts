@@ -5,7 +5,7 @@ import type { OwnSecrets, OwnSecretsSource } from '../../ports/access/own-secret
 import type { ClaimedJob } from '../../ports/jobs.ts'
 import type { TeamSettings, TeamSettingsSource } from '../../ports/settings.ts'
 
-/** What a job's call takes from Secrets, or why it cannot be made. */
+/** The parts of a job's call that come from Secrets, or why it cannot be made. */
 export type SecretPart =
   | { readonly kind: 'found'; readonly settings: TeamSettings; readonly headers: JobRequest['headers'] }
   | { readonly kind: 'missing'; readonly message: string }

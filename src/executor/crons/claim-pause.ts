@@ -7,7 +7,7 @@ interface Pausable {
 
 /** How long claims may wait for ticks. Other queues lose no more than this, even if Redis takes no tick. */
 const PAUSE_MS_MAX = 1_000
-/** From one pause to the next, so that ticks without an end cannot keep claims waiting again and again. */
+/** Least time from one pause to the next, so that ticks without an end cannot keep claims waiting again and again. */
 const PAUSE_EVERY_MS = 10_000
 
 /**

@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/runtime.ts'
 import { decideCron } from './cron-decision.ts'
 
 const SCHEDULES_KEPT_MAX = 10_000
-/** After this long the event loop gets a turn, because leases are renewed on it too. */
+/** Longest time of deciding before others get the event loop, because leases are renewed on it too. */
 const DECIDING_MS = 10
 
 /** Decides what becomes of due crons. Owns the schedules parsed last. */

@@ -18,7 +18,7 @@ export function decideCron(schedule: CronSchedule, cron: DueCron, nowMs: number)
   return { cron, run: decided.run.slice(0, runsMax), missed: decided.missed, nextMs: rest }
 }
 
-/** Until when a decision made ahead of its tick is valid: until the next tick is due or its runs would be too late. */
+/** A decision made ahead of its tick is valid until then: the next tick is due, or its runs would be too late. */
 export function holdsUntilMs({ cron, run, nextMs }: DecidedCron): number {
   const tooLateMs = run[0] === undefined ? Infinity : run[0] + lateRunMax(rulesOf(cron))
   return Math.min(nextMs ?? Infinity, tooLateMs) + cron.spreadMs

@@ -25,7 +25,7 @@ export interface CronTickerOptions extends Runtime {
 /** A poll costs one read. Ticks are whole minutes, so only a cron created just before its tick may wait this long. */
 const POLL_MS = 250
 const RETRY_MS = 200
-/** For ticks that Redis counts as due slightly later than our estimate of its time. */
+/** Wait for ticks that Redis counts as due slightly later than our estimate of its time. */
 const EARLY_WAIT_MS = 2
 const SKIPPED_MAX = 8 * TICK_BATCH_MAX
 /** How long before they are due ticks are prepared. */
@@ -61,12 +61,12 @@ export class CronTicker extends PollLoop {
   #preparedUntilMs = 0
   /** Due crons to skip because other executors are ticking the first ones. */
   #skip = 0
-  /** When Redis was last found full; null = it has memory. */
+  /** Time at which Redis was last found full; null = it has memory. */
   #lastFullMs: number | null = null
 
   constructor(options: CronTickerOptions) {
     const { clock, loops, source } = options
-    super({ clock, turns: loops.of('tick', source.shard), retryMs: RETRY_MS })
+    super({ clock, iterations: loops.of('tick', source.shard), retryMs: RETRY_MS })
     this.#options = options
     this.#writer = new TickWriter(source)
     this.#decider = new CronDecider(source, clock)

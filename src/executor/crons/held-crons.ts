@@ -5,7 +5,7 @@ import type { WindowSource } from '../../ports/windows.ts'
 
 export type NamedCron = Pick<DueCron, 'team' | 'name'>
 
-/** Until when maintenance windows hold the cron; null = it is not held. @param atMs Redis time */
+/** End of the maintenance windows that hold the cron; null = it is not held. @param atMs Redis time */
 export function heldUntilMs(windows: WindowSource, { team, name }: NamedCron, atMs: number): number | null {
   const holds = windows.holds(atMs)
   return holds.length === 0 ? null : heldResources(holds).untilOf(team, { kind: 'cron', name })

@@ -12,7 +12,7 @@ export class TickWriter {
     this.#source = source
   }
 
-  /** What `judge` answers; undefined when it throws because of a defect, for which the cron is quarantined. */
+  /** Answers what `judge` does; undefined when it throws because of a defect, for which the cron is quarantined. */
   judge<T>(cron: DueCron, judge: () => T): T | undefined {
     try {
       return judge()
@@ -52,7 +52,7 @@ export class TickWriter {
     }
   }
 
-  /** None of one cron, which is quarantined. */
+  /** Halves the decisions that a defect kept from being written. A single cron is quarantined instead. */
   #halvesOf(decided: readonly DecidedCron[], defect: unknown): DecidedCron[][] {
     if (isOutage(defect)) throw defect
     const [first] = decided

@@ -6,7 +6,7 @@ import { endTest, endTry, giveUp, type TryToken } from '../../domain/notificatio
 import { pause } from '../../domain/pause.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type {
-  ChannelLook,
+  ChannelSnapshot,
   ChannelRef,
   ChannelSender,
   ChannelWrite,
@@ -28,7 +28,7 @@ export interface ChannelTenderOptions extends Runtime {
   random(): number
 }
 
-/** Who tends what, with what. */
+/** A channel to tend, and the means for it. */
 export interface Tending {
   readonly ref: ChannelRef
   readonly settings: TeamSettings
@@ -41,9 +41,9 @@ const REPORT_TRIES_MAX = 10
 const REPORT_PAUSE_MS = 500
 /** A channel in trouble that finds no place is looked at again after this long, and up to as much more. */
 const POSTPONE_MS = 5_000
-/** After a defect of ours. */
+/** Pause after a defect of ours. */
 const DEFECT_PAUSE_MS = 60_000
-/** By then, settings that another executor has read already have come here too. */
+/** Time to catch up with settings another executor has read. */
 const SETTINGS_LAG_MS = 3_000
 
 const NO_TOTALS = Object.freeze({ totals: [], shards: new Set<number>() })
@@ -59,35 +59,35 @@ export type Tended = 'done' | 'unknown' | 'no_place'
 export async function tendChannel(options: ChannelTenderOptions, tending: Tending): Promise<Tended> {
   const { board, newId } = options
   const { ref, settings } = tending
-  const look = await board.look(ref)
-  if (look === null) return 'unknown'
+  const snapshot = await board.snapshot(ref)
+  if (snapshot === null) return 'unknown'
   const channel = settings.channels.find(({ name }) => name === ref.channel)
   if (channel === undefined) {
     // Whoever has later settings may know it.
-    const dueMs = look.state.settingsVersion > settings.version ? look.nowMs + SETTINGS_LAG_MS : null
-    await board.write(look, { state: look.state, message: look.message, dueMs })
+    const dueMs = snapshot.state.settingsVersion > settings.version ? snapshot.nowMs + SETTINGS_LAG_MS : null
+    await board.write(snapshot, { state: snapshot.state, message: snapshot.message, dueMs })
     return 'done'
   }
-  const { nowMs } = look
-  const teamTotals = look.state.delivery === null ? await board.totals(ref.team) : NO_TOTALS
+  const { nowMs } = snapshot
+  const teamTotals = snapshot.state.delivery === null ? await board.totals(ref.team) : NO_TOTALS
   const facts = { channel, teamTotals, nowMs, settingsVersion: settings.version, newId }
-  return carryOut(options, { ...tending, channel, look }, planChannel(look.state, facts))
+  return carryOut(options, { ...tending, channel, snapshot }, planChannel(snapshot.state, facts))
 }
 
 interface Case extends Tending {
   readonly channel: Channel
-  readonly look: ChannelLook
+  readonly snapshot: ChannelSnapshot
 }
 
 async function carryOut(options: ChannelTenderOptions, at: Case, plan: ChannelPlan): Promise<Tended> {
   const { board } = options
-  const { look } = at
+  const { snapshot } = at
   if (plan.kind === 'wait') {
-    await board.write(look, { state: plan.state, message: look.message, dueMs: plan.dueMs })
+    await board.write(snapshot, { state: plan.state, message: snapshot.message, dueMs: plan.dueMs })
   } else if (plan.kind === 'give_up') {
     await writeEnd(options, at, { end: plan, how: 'write' })
   } else {
-    const isLast = plan.kind !== 'test' && isTroubled(look)
+    const isLast = plan.kind !== 'test' && isTroubled(snapshot)
     if (at.takePlace(isLast)) await sendPlanned(options, at, plan)
     else if (isLast) await postpone(options, at)
     else return 'no_place'
@@ -105,12 +105,12 @@ async function sendPlanned(
   else await sendNew(options, at, plan)
 }
 
-async function postpone({ board, random }: ChannelTenderOptions, { look }: Case): Promise<void> {
-  const dueMs = look.nowMs + Math.round(POSTPONE_MS * (1 + random()))
-  await board.write(look, { state: look.state, message: look.message, dueMs })
+async function postpone({ board, random }: ChannelTenderOptions, { snapshot }: Case): Promise<void> {
+  const dueMs = snapshot.nowMs + Math.round(POSTPONE_MS * (1 + random()))
+  await board.write(snapshot, { state: snapshot.state, message: snapshot.message, dueMs })
 }
 
-function isTroubled({ state }: ChannelLook): boolean {
+function isTroubled({ state }: ChannelSnapshot): boolean {
   return state.failingSinceMs !== null || state.delivery !== null
 }
 
@@ -120,20 +120,21 @@ async function sendNew(
   { state, entries: planned }: Extract<ChannelPlan, { kind: 'send' }>,
 ): Promise<void> {
   const { board } = options
-  const { look } = at
+  const { snapshot } = at
   const delivery = deliveryOf(state)
-  const message = await composeNotification(board, look, { id: delivery.id, planned })
+  const message = await composeNotification(board, snapshot, { id: delivery.id, planned })
   if (message === null) {
     // Somebody deleted the alerts: there is nothing left to tell.
-    const end = giveUp(look.state, delivery, { answer: '', nowMs: look.nowMs })
-    const { failingSinceMs, lastAnswer } = look.state
-    await board.write(look, {
-      ...{ state: { ...end.state, failingSinceMs, lastAnswer }, message: null },
+    const end = giveUp(snapshot.state, delivery, { answer: '', nowMs: snapshot.nowMs })
+    const { failingSinceMs, lastAnswer } = snapshot.state
+    await board.write(snapshot, {
+      state: { ...end.state, failingSinceMs, lastAnswer },
+      message: null,
       dueMs: end.dueMs,
     })
     return
   }
-  if (!(await board.write(look, { state, message, dueMs: delivery.untilMs }))) return
+  if (!(await board.write(snapshot, { state, message, dueMs: delivery.untilMs }))) return
   await deliver(options, at, { message, delivery })
 }
 
@@ -142,15 +143,15 @@ async function resend(
   at: Case,
   { state }: Extract<ChannelPlan, { kind: 'resend' }>,
 ): Promise<void> {
-  const { look } = at
+  const { snapshot } = at
   const delivery = deliveryOf(state)
-  const { message } = look
+  const { message } = snapshot
   if (message === null) {
-    const end = giveUp(look.state, delivery, { answer: 'The message is lost', nowMs: look.nowMs })
+    const end = giveUp(snapshot.state, delivery, { answer: 'The message is lost', nowMs: snapshot.nowMs })
     await writeEnd(options, at, { end, how: 'write' })
     return
   }
-  if (!(await options.board.write(look, { state, message, dueMs: delivery.untilMs }))) return
+  if (!(await options.board.write(snapshot, { state, message, dueMs: delivery.untilMs }))) return
   await deliver(options, at, { message, delivery })
 }
 
@@ -167,7 +168,7 @@ async function deliver(
   const result = await send(options, at, { message, accepted: delivery.accepted })
   await report(options, at, {
     what: 'message',
-    write: (look) => writeTry(options, { ...at, look }, { token: delivery, result }),
+    write: (snapshot) => writeTry(options, { ...at, snapshot }, { token: delivery, result }),
   })
 }
 
@@ -178,15 +179,15 @@ async function writeTry(
   { token, result }: { readonly token: TryToken; readonly result: DeliveryResult },
 ): Promise<boolean> {
   const { metrics, logger } = options
-  const { look, channel, ref } = at
-  const end = endTry(look.state, token, { result, nowMs: look.nowMs })
+  const { snapshot, channel, ref } = at
+  const end = endTry(snapshot.state, token, { result, nowMs: snapshot.nowMs })
   if (end === null) {
     metrics.notificationTried(channel.type, 'stale')
     return true
   }
   if (end.log !== null || result.kind === 'sent') return writeEnd(options, at, { end, how: 'report' })
-  const change = { state: end.state, message: look.message, dueMs: end.dueMs }
-  if (!(await options.board.report(look, change))) return false
+  const change = { state: end.state, message: snapshot.message, dueMs: end.dueMs }
+  if (!(await options.board.report(snapshot, change))) return false
   metrics.notificationTried(channel.type, result.kind === 'aborted' ? 'aborted' : 'retrying')
   if (result.kind === 'failed') {
     logger.debug('A notification could not be sent and is tried again', { ...ref, answer: result.answer })
@@ -197,19 +198,19 @@ async function writeTry(
 /** Writes the end of a message. False = somebody was faster. */
 async function writeEnd(
   { board, metrics, logger }: ChannelTenderOptions,
-  { look, channel, ref }: Case,
+  { snapshot, channel, ref }: Case,
   { end, how }: { readonly end: ReturnType<typeof giveUp>; readonly how: 'write' | 'report' },
 ): Promise<boolean> {
   const log = end.log === null ? {} : { log: { ...end.log, channel: channel.name } }
   const change: ChannelWrite = { state: end.state, message: null, dueMs: end.dueMs, ...log }
-  if (!(await board[how](look, change))) return false
+  if (!(await board[how](snapshot, change))) return false
   const isFailed = end.log?.state === 'failed'
   metrics.notificationTried(channel.type, isFailed ? 'failed' : 'sent')
   if (!isFailed) {
-    if (look.state.failingSinceMs !== null) logger.info('A channel works again', { ...ref })
+    if (snapshot.state.failingSinceMs !== null) logger.info('A channel works again', { ...ref })
     return true
   }
-  const isNew = look.state.failingSinceMs === null
+  const isNew = snapshot.state.failingSinceMs === null
   if (isNew) metrics.channelFailed(channel.type)
   logger[isNew ? 'warn' : 'debug']('A notification was given up', {
     ...ref,
@@ -226,10 +227,10 @@ async function sendTest(
   { state, test }: { readonly state: ChannelPlan['state']; readonly test: ChannelTest },
 ): Promise<void> {
   const { board } = options
-  const { look } = at
-  const isMine = await board.write(look, { state, message: look.message, dueMs: test.sendingUntilMs })
+  const { snapshot } = at
+  const isMine = await board.write(snapshot, { state, message: snapshot.message, dueMs: test.sendingUntilMs })
   if (!isMine) return
-  const result = await send(options, at, { message: composeTest(look, test), accepted: [] })
+  const result = await send(options, at, { message: composeTest(snapshot, test), accepted: [] })
   await report(options, at, {
     what: 'test',
     write: (now) => {
@@ -242,16 +243,18 @@ async function sendTest(
 
 async function send(
   { sender }: ChannelTenderOptions,
-  { look, channel, settings, signal }: Case,
+  { snapshot, channel, settings, signal }: Case,
   { message, accepted }: { readonly message: Notification; readonly accepted: readonly string[] },
 ): Promise<DeliveryResult> {
   const members = channel.type === 'email' ? settings.members : []
   try {
     return await sender.send(
       {
-        ...{ channel, notification: message, settings },
+        channel,
+        notification: message,
+        settings,
         recipients: members.filter(({ email }) => !accepted.includes(email)),
-        timestampSeconds: Math.floor(look.nowMs / 1000),
+        timestampSeconds: Math.floor(snapshot.nowMs / 1000),
       },
       signal,
     )
@@ -273,10 +276,10 @@ export async function markFailing(
   ref: ChannelRef,
   defect: unknown,
 ): Promise<void> {
-  const look = await board.look(ref)
-  if (look === null) return
-  const { state, message, nowMs } = look
-  await board.write(look, {
+  const snapshot = await board.snapshot(ref)
+  if (snapshot === null) return
+  const { state, message, nowMs } = snapshot
+  await board.write(snapshot, {
     state: { ...state, failingSinceMs: state.failingSinceMs ?? nowMs, lastAnswer: defectAnswer(defect) },
     message,
     dueMs: nowMs + DEFECT_PAUSE_MS,
@@ -287,19 +290,21 @@ export async function markFailing(
 async function report(
   { board, clock, logger }: ChannelTenderOptions,
   { ref }: Case,
-  { what, write }: { readonly what: string; write(look: ChannelLook): Promise<boolean> },
+  { what, write }: { readonly what: string; write(snapshot: ChannelSnapshot): Promise<boolean> },
 ): Promise<void> {
   let reason = 'it changes all the time'
   for (let tries = 0; tries < REPORT_TRIES_MAX; tries += 1) {
     try {
-      const look = await board.look(ref)
-      if (look === null || (await write(look))) return
+      const snapshot = await board.snapshot(ref)
+      if (snapshot === null || (await write(snapshot))) return
     } catch (error) {
       reason = reasonOf(error)
     }
     await pause(clock, REPORT_PAUSE_MS)
   }
   logger.warn('The result of a notification could not be stored; it may be sent again', {
-    ...{ ...ref, what, reason },
+    ...ref,
+    what,
+    reason,
   })
 }

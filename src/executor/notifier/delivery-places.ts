@@ -2,7 +2,7 @@ import type { ChannelType } from '../../domain/notifications/channel.ts'
 
 /** Messages on their way at once, of each type of channel: one dead service holds up no other. */
 const PLACES = 4
-/** Of them for channels whose last try failed: the others are sent first. */
+/** At most this many of them are for channels whose last try failed: the others are sent first. */
 const TROUBLED_PLACES = 2
 
 /** A place; `release` may be called twice. */

@@ -32,7 +32,7 @@ export class DueChannels {
   /** First come, first served. */
   readonly #waiting = new Map<string, ChannelRef>()
   readonly #tended = new Map<string, Promise<void>>()
-  /** Of those being tended, the ones without a place. */
+  /** Channels that are being tended and have no place. */
   readonly #looking = new Set<string>()
   #isStopped = false
 
@@ -40,7 +40,7 @@ export class DueChannels {
     this.#options = options
   }
 
-  /** In place of those that were listed before; who is still due is among these. */
+  /** Replaces the list; channels that are still due are on the new one. */
   list(channels: readonly ChannelRef[]): void {
     this.#listed = [...channels]
     this.#lookOn()

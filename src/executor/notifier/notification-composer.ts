@@ -2,7 +2,7 @@ import { NOTIFICATION_ENTRIES_MAX } from '../../domain/limits.ts'
 import type { ChannelTest } from '../../domain/notifications/channel-state.ts'
 import type { PlannedEntry } from '../../domain/notifications/channel-plan.ts'
 import type {
-  ChannelLook,
+  ChannelSnapshot,
   Notification,
   NotificationBoard,
   NotificationEntry,
@@ -11,7 +11,7 @@ import type {
 /** Reads the newest alert of each entry. null = all of them were deleted. */
 export async function composeNotification(
   board: NotificationBoard,
-  { team, nowMs }: Pick<ChannelLook, 'team' | 'nowMs'>,
+  { team, nowMs }: Pick<ChannelSnapshot, 'team' | 'nowMs'>,
   { id, planned }: { readonly id: string; readonly planned: readonly PlannedEntry[] },
 ): Promise<Notification | null> {
   const shown = planned.slice(0, NOTIFICATION_ENTRIES_MAX)
@@ -27,13 +27,18 @@ export async function composeNotification(
   const left = planned.slice(shown.length)
   const counts = [...entries, ...left].map(({ count }) => count)
   return {
-    ...{ id, team, kind: 'alerts', entries, moreEntries: left.length, createdAtMs: nowMs },
+    id,
+    team,
+    kind: 'alerts',
+    entries,
+    moreEntries: left.length,
+    createdAtMs: nowMs,
     alerts: counts.reduce((sum, count) => sum + count, 0),
   }
 }
 
 export function composeTest(
-  { team, nowMs }: Pick<ChannelLook, 'team' | 'nowMs'>,
+  { team, nowMs }: Pick<ChannelSnapshot, 'team' | 'nowMs'>,
   { id }: ChannelTest,
 ): Notification {
   return { id, team, kind: 'test', entries: [], moreEntries: 0, alerts: 0, createdAtMs: nowMs }

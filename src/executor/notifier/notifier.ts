@@ -40,7 +40,7 @@ export class Notifier extends PollLoop {
 
   constructor(options: NotifierOptions) {
     const { clock, loops } = options
-    super({ clock, turns: loops.of('notify', null), retryMs: POLL_MS })
+    super({ clock, iterations: loops.of('notify', null), retryMs: POLL_MS })
     this.#options = options
     this.#setAside = new SetAside('channel', options)
     this.#due = new DueChannels({
@@ -53,8 +53,8 @@ export class Notifier extends PollLoop {
   }
 
   /**
-   * Before the first job runs: what it raises is told on channels that were made while no executor ran. Never rejects,
-   * and ends within PREPARE_WAIT_MS; the first poll goes on, and says what is wrong.
+   * Keeps the channels that were made while no executor ran, before the first job runs: so they are told what it
+   * raises. Never rejects, and ends within PREPARE_WAIT_MS; the first poll goes on, and says what is wrong.
    */
   prepare(): Promise<void> {
     return new Promise((resolve) => {
@@ -172,7 +172,8 @@ export class Notifier extends PollLoop {
     this.#setAside.note({ team: ref.team, channel: ref.channel }, defect)
     await markFailing(this.#options, ref, defect).catch((error: unknown) =>
       this.#options.logger.debug('A channel cannot be marked as failing', {
-        ...{ ...ref, reason: reasonOf(error) },
+        ...ref,
+        reason: reasonOf(error),
       }),
     )
   }

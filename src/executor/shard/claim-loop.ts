@@ -1,7 +1,7 @@
 import type { ClaimAnswer, JobSource } from '../../ports/jobs.ts'
-import type { LoopHealth, LoopTurns } from '../../ports/loops/loop-health.ts'
+import type { LoopHealth, LoopIterations } from '../../ports/loops/loop-health.ts'
 import type { Runtime } from '../../ports/runtime.ts'
-import type { HeldSlot, SlotGrant, SlotRequester } from '../slots/contender.ts'
+import type { OccupiedSlot, SlotGrant, SlotRequester } from '../slots/contender.ts'
 import { NOTHING_CLAIMED, type SlotScheduler } from '../slots/slot-scheduler.ts'
 
 export type ClaimedAnswer = Extract<ClaimAnswer, { status: 'claimed' }>
@@ -14,7 +14,7 @@ export interface ClaimLoopOptions extends Runtime {
   confirmLease(): Promise<void> | null
   isLeaseHeld(): boolean
   /** `slots` of the first jobs, in order; none for jobs whose slots went to others meanwhile. */
-  onClaimed(answer: ClaimedAnswer, slots: readonly HeldSlot[]): void
+  onClaimed(answer: ClaimedAnswer, slots: readonly OccupiedSlot[]): void
   onLeaseLost(reason: string, loss: { readonly isEarly: boolean; readonly defect?: unknown }): void
   /** The claim in progress was given up. */
   onAbandoned(): void
@@ -23,7 +23,7 @@ export interface ClaimLoopOptions extends Runtime {
 }
 
 const CONTENDED_WAIT_MS = 5
-/** After more empty claims in a row than this, other executors are faster all the time. */
+/** More empty claims in a row mean that other executors are faster all the time. */
 const LOST_RACES_MAX = 4
 /**
  * How long the next claim waits then, at most and at random: a hundred idle executors that followed each hint at once would
@@ -35,10 +35,10 @@ const RETRY_MS = 200
 const EXPIRY_MS = 1_000
 /** A timer that is late by more than this shows that this process did not run meanwhile. */
 const TIMER_LAG_MS = 250
-/** How often to claim when teams were throttled or held, because the hint of another team may have been lost. */
+/** How often to claim when teams were crowded or held, because the hint of another team may have been lost. */
 const PROBE_MS = 250
-/** How soon to follow a hint then: the queues of throttled teams give hints all the time. */
-const THROTTLED_WAKE_MS = 50
+/** How soon to follow a hint then: the queues of crowded teams give hints all the time. */
+const CROWDED_WAKE_MS = 50
 /** A claim starts with the queues that the last one named, so what a hint announces is found by the second. */
 const CLAIMS_PER_WAKE = 2
 const EMPTY_CLAIMS_MAX = 3
@@ -54,10 +54,10 @@ const EMPTY_CLAIMS_MAX = 3
 export class ClaimLoop implements SlotRequester {
   readonly shard: number
   readonly #options: ClaimLoopOptions
-  readonly #turns: LoopTurns
+  readonly #iterations: LoopIterations
   #state: 'closed' | 'open' | 'ended' = 'closed'
   #isRequesting = false
-  /** Of the claim in progress. */
+  /** Grant of the claim in progress. */
   #grant: SlotGrant | null = null
   /** A wake came that no claim has followed yet. */
   #isWoken = false
@@ -73,7 +73,7 @@ export class ClaimLoop implements SlotRequester {
   constructor(options: ClaimLoopOptions) {
     this.shard = options.source.shard
     this.#options = options
-    this.#turns = options.loops.of('claim', this.shard)
+    this.#iterations = options.loops.of('claim', this.shard)
   }
 
   get isClaiming(): boolean {
@@ -106,6 +106,13 @@ export class ClaimLoop implements SlotRequester {
     const waitMs = this.#followWakeAtMs - this.#options.clock.monotonicMs()
     if (waitMs > 0) this.#requestAfter(waitMs)
     else this.#request()
+  }
+
+  /** This executor itself has made work ready, so it comes at once, however many races it has lost. */
+  foundWork(): void {
+    this.#lostRaces = 0
+    this.#followWakeAtMs = 0
+    this.wake()
   }
 
   /** There is something to claim, new or not. */
@@ -162,10 +169,10 @@ export class ClaimLoop implements SlotRequester {
       let waitMs = RETRY_MS
       try {
         const answer = await source.claim(grant)
-        this.#turns.succeeded()
+        this.#iterations.succeeded()
         return answer
       } catch (error) {
-        waitMs = this.#turns.failed(error) ?? RETRY_MS
+        waitMs = this.#iterations.failed(error) ?? RETRY_MS
       }
       if (this.#state !== 'ended') await this.#pause(waitMs)
       if (this.#state === 'ended') return null
@@ -193,16 +200,16 @@ export class ClaimLoop implements SlotRequester {
     this.#requestAfter(PROBE_MS)
   }
 
-  #continueAfter({ runnable, work, throttledTeams, bytesWanted }: ClaimedAnswer): void {
+  #continueAfter({ runnable, work, crowdedTeams, bytesWanted }: ClaimedAnswer): void {
     const { clock } = this.#options
     const isEmpty = work.length === 0
-    const isThrottled = throttledTeams.length > 0
+    const isCrowded = crowdedTeams.length > 0
     this.#claimsForWake = Math.max(0, this.#claimsForWake - 1)
     this.#emptyClaims = isEmpty ? this.#emptyClaims + 1 : 0
-    const isContended = isEmpty && !isThrottled && bytesWanted === null
+    const isContended = isEmpty && !isCrowded && bytesWanted === null
     this.#lostRaces = isContended ? this.#lostRaces + 1 : 0
     const contendedWaitMs = this.#contendedWaitMs()
-    const wakeWaitMs = isEmpty && isThrottled ? THROTTLED_WAKE_MS : this.#isLosing ? contendedWaitMs : 0
+    const wakeWaitMs = isEmpty && isCrowded ? CROWDED_WAKE_MS : this.#isLosing ? contendedWaitMs : 0
     this.#followWakeAtMs = clock.monotonicMs() + wakeWaitMs
     if (this.#isWoken) this.wake()
     else if (runnable === 0) this.#withdraw()
@@ -211,7 +218,7 @@ export class ClaimLoop implements SlotRequester {
       this.#withdraw()
       this.#requestAfter(contendedWaitMs)
     } else if (bytesWanted !== null || this.#claimsForWake > 0) this.#request()
-    else this.#requestMore(throttledTeams)
+    else this.#requestMore(crowdedTeams)
   }
 
   get #isLosing(): boolean {
@@ -229,9 +236,9 @@ export class ClaimLoop implements SlotRequester {
     this.#options.scheduler.request(this)
   }
 
-  #requestMore(throttledTeams: readonly string[]): void {
+  #requestMore(crowdedTeams: readonly string[]): void {
     this.#isRequesting = true
-    if (this.#options.scheduler.requestMore(this, throttledTeams)) return
+    if (this.#options.scheduler.requestMore(this, crowdedTeams)) return
     this.#emptyClaims = 0
     if (this.#grant === null) this.#requestAfter(PROBE_MS)
   }

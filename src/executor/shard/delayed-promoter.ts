@@ -16,7 +16,9 @@ export interface DelayedPromoterOptions extends Runtime {
 /** A peek costs three small reads. Delays are at least 1 s, so none can start and end between two peeks. */
 const PEEK_MS = 500
 const RETRY_MS = 200
-/** When another executor was faster, or Redis counts the job as due slightly later than our estimate of its time. */
+/**
+ * Wait when another executor was faster, or Redis counts the job as due slightly later than our estimate of its time.
+ */
 const EARLY_WAIT_MS = 1
 
 /**
@@ -29,7 +31,7 @@ export class DelayedPromoter extends PollLoop {
 
   constructor(options: DelayedPromoterOptions) {
     const { clock, loops, maintenance } = options
-    super({ clock, turns: loops.of('promote', maintenance.shard), retryMs: RETRY_MS })
+    super({ clock, iterations: loops.of('promote', maintenance.shard), retryMs: RETRY_MS })
     this.#options = options
   }
 

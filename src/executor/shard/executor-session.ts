@@ -6,7 +6,7 @@ import type { FinishOutcome, Metrics } from '../../ports/metrics.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import type { CallRunner } from '../calls/call-runner.ts'
 import type { NoteDefect } from '../defect-notes.ts'
-import type { HeldSlot } from '../slots/contender.ts'
+import type { OccupiedSlot } from '../slots/contender.ts'
 import type { SlotScheduler } from '../slots/slot-scheduler.ts'
 import { ClaimLoop, type ClaimedAnswer } from './claim-loop.ts'
 import { Finisher, type Ending, type SettledCode } from './finisher.ts'
@@ -33,14 +33,14 @@ export interface ExecutorSessionOptions extends Runtime {
 export interface Loss {
   /** Redis ended the lease before our own deadline, so other leases may have ended too. */
   readonly isEarly: boolean
-  /** What was thrown, if a defect of ours made this executor give the lease up. */
+  /** The error, if a defect of ours made this executor give the lease up. */
   readonly defect?: unknown
 }
 
-interface HeldWork {
+interface WorkInFlight {
   readonly work: ClaimedWork
-  /** null = it has none and is released. */
-  readonly slot: HeldSlot | null
+  /** null = no slot was left for this work, so it is released. */
+  readonly slot: OccupiedSlot | null
 }
 
 /** Consecutive beats for which Redis must list more jobs than this session holds before they are released. */
@@ -59,9 +59,9 @@ const MISMATCHES_MAX = 2
 export class ExecutorSession {
   readonly #options: ExecutorSessionOptions
   readonly #redisNowMs: () => number
-  readonly #held = new LinkedList<HeldWork>()
+  readonly #inFlight = new LinkedList<WorkInFlight>()
   readonly #claims: ClaimLoop
-  readonly #finisher: Finisher<Link<HeldWork>>
+  readonly #finisher: Finisher<Link<WorkInFlight>>
   readonly #lease: LeaseKeeper
   readonly #calls = new AbortController()
   readonly #lost: PromiseWithResolvers<Loss> = Promise.withResolvers()
@@ -87,13 +87,13 @@ export class ExecutorSession {
     })
     this.#finisher = new Finisher({
       ...options,
-      turns: options.loops.of('finish', options.source.shard),
+      iterations: options.loops.of('finish', options.source.shard),
       onSettled: (endings, codes) => this.#settle(endings, codes),
     })
     this.#lease = new LeaseKeeper({
       ...options,
       onLost: (reason, isEarly) => this.#lose(reason, { isEarly }),
-      onHeld: (held) => this.#compareHeld(held),
+      onListed: (jobs) => this.#compareListed(jobs),
     })
   }
 
@@ -112,6 +112,11 @@ export class ExecutorSession {
 
   isHeld(): boolean {
     return this.#state === 'working' && this.#confirming === null && this.#lease.isHeld()
+  }
+
+  /** This executor itself has made work ready. */
+  foundWork(): void {
+    this.#claims.foundWork()
   }
 
   /** There is something new to claim. */
@@ -166,7 +171,7 @@ export class ExecutorSession {
   }
 
   /** Whatever throws here, all of the work is started or released, and its slots are known. */
-  #startAll(answer: ClaimedAnswer, slots: readonly HeldSlot[]): void {
+  #startAll(answer: ClaimedAnswer, slots: readonly OccupiedSlot[]): void {
     answer.work.forEach((work, i) => this.#start(work, slots[i] ?? null))
     const [first] = answer.work
     try {
@@ -177,14 +182,16 @@ export class ExecutorSession {
     this.#checkIdle()
   }
 
-  #start(work: ClaimedWork, slot: HeldSlot | null): void {
-    const held = this.#held.append({ work, slot })
-    if (slot === null || this.#state !== 'working') this.#finisher.add({ type: 'released', work }, held)
-    else void this.#run(work, held)
+  #start(work: ClaimedWork, slot: OccupiedSlot | null): void {
+    const entry = this.#inFlight.append({ work, slot })
+    if (slot === null || this.#state !== 'working') this.#finisher.add({ type: 'released', work }, entry)
+    else void this.#run(work, entry)
   }
 
-  /** Its call may have been made when anything throws, so it is not released: it would be made again. */
-  async #run(work: ClaimedWork, held: Link<HeldWork>): Promise<void> {
+  /**
+   * Runs a call. If anything throws, the call may have been made, so the job is not released: it would be called again.
+   */
+  async #run(work: ClaimedWork, entry: Link<WorkInFlight>): Promise<void> {
     const { runCall, noteDefect } = this.#options
     this.#countStart(work)
     let end: WorkEnd
@@ -194,7 +201,7 @@ export class ExecutorSession {
       noteDefect('end', error, work)
       end = { type: 'quarantined', work }
     }
-    this.#finisher.add(end, held)
+    this.#finisher.add(end, entry)
   }
 
   #countStart(work: ClaimedWork): void {
@@ -207,12 +214,12 @@ export class ExecutorSession {
   }
 
   /** Slots are freed whatever throws: of a slot that nobody frees, everybody has one less for good. */
-  #settle(endings: ReadonlyArray<Ending<Link<HeldWork>>>, codes: readonly SettledCode[]): void {
+  #settle(endings: ReadonlyArray<Ending<Link<WorkInFlight>>>, codes: readonly SettledCode[]): void {
     const { scheduler } = this.#options
-    const slots: HeldSlot[] = []
-    for (const { held } of endings) {
-      this.#held.remove(held)
-      if (held.value.slot !== null) slots.push(held.value.slot)
+    const slots: OccupiedSlot[] = []
+    for (const { entry } of endings) {
+      this.#inFlight.remove(entry)
+      if (entry.value.slot !== null) slots.push(entry.value.slot)
     }
     try {
       scheduler.free(slots)
@@ -222,7 +229,7 @@ export class ExecutorSession {
     }
   }
 
-  #countEnds(endings: ReadonlyArray<Ending<Link<HeldWork>>>, codes: readonly SettledCode[]): void {
+  #countEnds(endings: ReadonlyArray<Ending<Link<WorkInFlight>>>, codes: readonly SettledCode[]): void {
     const { metrics } = this.#options
     endings.forEach(({ end }, i) => {
       const outcome = outcomeOf(end, codes[i] ?? 'stale')
@@ -238,7 +245,7 @@ export class ExecutorSession {
     this.#finisher.discard()
     this.#calls.abort()
     this.#claims.abandon()
-    if (this.#state === 'ending' && this.#held.length === 0) return
+    if (this.#state === 'ending' && this.#inFlight.length === 0) return
     metrics.leaseLost()
     const fields = { shard: source.shard, reason }
     logger.warn('The lease of a shard was lost; its calls are aborted and their results discarded', fields)
@@ -247,17 +254,17 @@ export class ExecutorSession {
   }
 
   #checkIdle(): void {
-    if (this.#state === 'ending' && !this.#claims.isClaiming && this.#held.length === 0) this.#onIdle()
+    if (this.#state === 'ending' && !this.#claims.isClaiming && this.#inFlight.length === 0) this.#onIdle()
   }
 
   /** Redis lists jobs that this session does not know when the answer of a claim was lost. */
-  #compareHeld(inRedis: number): void {
+  #compareListed(inRedis: number): void {
     const { source, logger } = this.#options
     const isComparable = !this.#claims.isClaiming && this.#finisher.isIdle()
-    this.#mismatches = isComparable && inRedis > this.#held.length ? this.#mismatches + 1 : 0
+    this.#mismatches = isComparable && inRedis > this.#inFlight.length ? this.#mismatches + 1 : 0
     if (this.#mismatches < MISMATCHES_MAX) return
     this.#mismatches = 0
-    source.releaseUnknown(new Set(Array.from(this.#held, ({ work }) => work.jobId))).then(
+    source.releaseUnknown(new Set(Array.from(this.#inFlight, ({ work }) => work.jobId))).then(
       (jobs) => logger.warn('Jobs of a lost claim were released', { shard: source.shard, jobs }),
       (error: unknown) =>
         logger.debug('Jobs of a lost claim could not be released yet', { reason: reasonOf(error) }),

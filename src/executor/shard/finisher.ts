@@ -1,27 +1,27 @@
 import { FINISH_BATCH_MAX } from '../../domain/limits.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { FinishCode, JobSource, WorkEnd } from '../../ports/jobs.ts'
-import type { LoopTurns } from '../../ports/loops/loop-health.ts'
+import type { LoopIterations } from '../../ports/loops/loop-health.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { NoteDefect } from '../defect-notes.ts'
 
-/** An end, and what its work holds until the end is settled. */
-export interface Ending<Held> {
+/** How a piece of work ended, and the entry its owner needs back once the end is settled. */
+export interface Ending<Entry> {
   readonly end: WorkEnd
-  readonly held: Held
+  readonly entry: Entry
 }
 
-/** What became of an end: written, refused as stale, or discarded, which counts as stale. */
+/** How an end was settled: written, refused as stale, or discarded, which counts as stale. */
 export type SettledCode = Exclude<FinishCode, 'failed'>
 
-export interface FinisherOptions<Held> {
+export interface FinisherOptions<Entry> {
   readonly source: JobSource
   readonly clock: Clock
   readonly noteDefect: NoteDefect
   /** Is told whether what is held back can be written at last. */
-  readonly turns: LoopTurns
+  readonly iterations: LoopIterations
   /** These ends need no slots any more. */
-  onSettled(endings: ReadonlyArray<Ending<Held>>, codes: readonly SettledCode[]): void
+  onSettled(endings: ReadonlyArray<Ending<Entry>>, codes: readonly SettledCode[]): void
 }
 
 const RETRY_DELAY_MS = 100
@@ -39,26 +39,26 @@ const RETRY_DELAY_MS = 100
  *
  * There is nothing to stop: after `discard` it is idle once every end is settled.
  */
-export class Finisher<Held> {
-  readonly #options: FinisherOptions<Held>
-  #waiting: Array<Ending<Held>> = []
-  /** Neither written nor quarantined. */
-  #heldBack: Array<Ending<Held>> = []
+export class Finisher<Entry> {
+  readonly #options: FinisherOptions<Entry>
+  #waiting: Array<Ending<Entry>> = []
+  /** Ends that could be neither written nor quarantined. */
+  #heldBack: Array<Ending<Entry>> = []
   /** Ends the pause of those that are held back; null = there is none. */
   #cancelPause: (() => void) | null = null
   #isFlushing = false
   #isDiscarding = false
 
-  constructor(options: FinisherOptions<Held>) {
+  constructor(options: FinisherOptions<Entry>) {
     this.#options = options
   }
 
-  add(end: WorkEnd, held: Held): void {
-    this.#waiting.push({ end, held })
+  add(end: WorkEnd, entry: Entry): void {
+    this.#waiting.push({ end, entry })
     this.#wake()
   }
 
-  /** Nothing is being written; ends may be held back. */
+  /** true while nothing is being written; ends may be held back. */
   isIdle(): boolean {
     return !this.#isFlushing
   }
@@ -71,7 +71,7 @@ export class Finisher<Held> {
   #wake(): void {
     if (this.#isFlushing) return
     this.#isFlushing = true
-    // Calls that end in the same event-loop turn share a batch.
+    // Calls that end in the same iteration of the event loop share a batch.
     this.#options.clock.nextTurn(() => void this.#flush())
   }
 
@@ -84,13 +84,13 @@ export class Finisher<Held> {
     this.#isFlushing = false
   }
 
-  #nextBatch(): ReadonlyArray<Ending<Held>> {
+  #nextBatch(): ReadonlyArray<Ending<Entry>> {
     const batch = this.#waiting.slice(0, FINISH_BATCH_MAX)
     this.#waiting = this.#waiting.slice(FINISH_BATCH_MAX)
     return batch
   }
 
-  async #end(batch: ReadonlyArray<Ending<Held>>): Promise<void> {
+  async #end(batch: ReadonlyArray<Ending<Entry>>): Promise<void> {
     const { failed } = await this.#write(batch)
     for (const { ending, reason } of failed) this.#options.noteDefect('end', reason, ending.end.work)
     if (failed.length > 0) await this.#quarantine(failed.map(({ ending }) => quarantined(ending)))
@@ -100,18 +100,18 @@ export class Finisher<Held> {
     const heldBack = this.#heldBack
     this.#heldBack = []
     await this.#quarantine(heldBack)
-    if (this.#heldBack.length === 0) this.#options.turns.succeeded()
+    if (this.#heldBack.length === 0) this.#options.iterations.succeeded()
   }
 
-  async #quarantine(batch: ReadonlyArray<Ending<Held>>): Promise<void> {
-    const { clock, turns } = this.#options
+  async #quarantine(batch: ReadonlyArray<Ending<Entry>>): Promise<void> {
+    const { clock, iterations } = this.#options
     const { failed } = await this.#write(batch)
     const [first] = failed
     if (first === undefined) return
     this.#heldBack.push(...failed.map(({ ending }) => ending))
     // A new one waits with the others: the pause must not begin again with each.
     if (this.#cancelPause !== null) return
-    const pauseMs = turns.failed(first.reason) ?? RETRY_DELAY_MS
+    const pauseMs = iterations.failed(first.reason) ?? RETRY_DELAY_MS
     this.#cancelPause = clock.after(pauseMs, () => this.#endPause())
   }
 
@@ -123,7 +123,7 @@ export class Finisher<Held> {
   }
 
   /** Writes and settles a batch. Answers the ends that cannot be written even alone. */
-  async #write(batch: ReadonlyArray<Ending<Held>>): Promise<Written<Held>> {
+  async #write(batch: ReadonlyArray<Ending<Entry>>): Promise<Written<Entry>> {
     const [only] = batch
     const isAlone = batch.length === 1
     let codes: readonly FinishCode[]
@@ -141,8 +141,8 @@ export class Finisher<Held> {
     return this.#writeEach(refused.map((ending) => [ending]))
   }
 
-  async #writeEach(batches: ReadonlyArray<ReadonlyArray<Ending<Held>>>): Promise<Written<Held>> {
-    const failed: Array<FailedEnd<Held>> = []
+  async #writeEach(batches: ReadonlyArray<ReadonlyArray<Ending<Entry>>>): Promise<Written<Entry>> {
+    const failed: Array<FailedEnd<Entry>> = []
     for (const batch of batches) failed.push(...(await this.#write(batch)).failed)
     return { failed }
   }
@@ -162,7 +162,7 @@ export class Finisher<Held> {
   }
 
   /** Answers the ends that are not settled because they could not be written. */
-  #settle(batch: ReadonlyArray<Ending<Held>>, codes: readonly FinishCode[]): ReadonlyArray<Ending<Held>> {
+  #settle(batch: ReadonlyArray<Ending<Entry>>, codes: readonly FinishCode[]): ReadonlyArray<Ending<Entry>> {
     if (codes.length === batch.length && areSettled(codes)) {
       this.#tell(batch, codes)
       return NONE
@@ -174,8 +174,8 @@ export class Finisher<Held> {
     return refused
   }
 
-  /** What follows an end must not keep the next ones from being written. */
-  #tell(endings: ReadonlyArray<Ending<Held>>, codes: readonly SettledCode[]): void {
+  /** Reports settled ends. A listener that throws must not keep the next ends from being written. */
+  #tell(endings: ReadonlyArray<Ending<Entry>>, codes: readonly SettledCode[]): void {
     const { onSettled, noteDefect } = this.#options
     try {
       onSettled(endings, codes)
@@ -185,13 +185,13 @@ export class Finisher<Held> {
   }
 }
 
-interface FailedEnd<Held> {
-  readonly ending: Ending<Held>
+interface FailedEnd<Entry> {
+  readonly ending: Ending<Entry>
   readonly reason: unknown
 }
 
-interface Written<Held> {
-  readonly failed: ReadonlyArray<FailedEnd<Held>>
+interface Written<Entry> {
+  readonly failed: ReadonlyArray<FailedEnd<Entry>>
 }
 
 const NONE: readonly never[] = []
@@ -202,6 +202,6 @@ function areSettled(codes: readonly FinishCode[]): codes is readonly SettledCode
   return !codes.includes('failed')
 }
 
-function quarantined<Held>({ end, held }: Ending<Held>): Ending<Held> {
-  return { end: { type: 'quarantined', work: end.work }, held }
+function quarantined<Entry>({ end, entry }: Ending<Entry>): Ending<Entry> {
+  return { end: { type: 'quarantined', work: end.work }, entry }
 }

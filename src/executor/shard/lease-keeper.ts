@@ -1,6 +1,6 @@
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../domain/limits.ts'
 import type { JobSource } from '../../ports/jobs.ts'
-import type { LoopHealth, LoopTurns } from '../../ports/loops/loop-health.ts'
+import type { LoopHealth, LoopIterations } from '../../ports/loops/loop-health.ts'
 import type { Clock } from '../../ports/runtime.ts'
 
 export interface LeaseKeeperOptions {
@@ -10,7 +10,7 @@ export interface LeaseKeeperOptions {
   /** `isEarly` = Redis ended it before our own deadline, so other leases may have ended too. */
   onLost(reason: string, isEarly: boolean): void
   /** The number of jobs that Redis lists for this executor. */
-  onHeld(held: number): void
+  onListed(jobs: number): void
 }
 
 /** Shorter than a beat, so that a short outage does not cost the lease. */
@@ -27,7 +27,7 @@ const RETRY_BEAT_MS = 500
  */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions
-  readonly #turns: LoopTurns
+  readonly #iterations: LoopIterations
   #deadlineMs = 0
   #beats = 0
   /** Waits for the answer of a beat after `afterBeat`. */
@@ -38,7 +38,7 @@ export class LeaseKeeper {
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options
-    this.#turns = options.loops.of('lease', options.source.shard)
+    this.#iterations = options.loops.of('lease', options.source.shard)
   }
 
   /** Creates the lease. Throws StoreUnavailableError. */
@@ -81,11 +81,11 @@ export class LeaseKeeper {
     const beat = this.#beats
     const sentAtMs = clock.monotonicMs()
     const answer = await source.beat(register)
-    this.#turns.succeeded()
+    this.#iterations.succeeded()
     if (answer.status === 'lease_lost') return 'lost'
     if (!this.#isStopped) this.#extendDeadline(sentAtMs + LEASE_MS - LEASE_MARGIN_MS)
     if (this.#confirming !== null && beat > this.#confirming.afterBeat) this.#confirming.resolve()
-    this.#options.onHeld(answer.held)
+    this.#options.onListed(answer.listed)
     return 'ok'
   }
 
@@ -114,7 +114,7 @@ export class LeaseKeeper {
       status = await this.#beat(false)
     } catch (error) {
       // However long a defect has lasted, the lease must not run out when it ends.
-      this.#beatAfter(Math.min(LEASE_BEAT_MS, this.#turns.failed(error) ?? RETRY_BEAT_MS))
+      this.#beatAfter(Math.min(LEASE_BEAT_MS, this.#iterations.failed(error) ?? RETRY_BEAT_MS))
       return
     }
     if (status === 'ok') this.#beatAfter(LEASE_BEAT_MS)

@@ -24,7 +24,7 @@ export class Reaper extends PollLoop {
 
   constructor(options: ReaperOptions) {
     const { clock, loops, maintenance } = options
-    super({ clock, turns: loops.of('reap', maintenance.shard), retryMs: REAP_EVERY_MS })
+    super({ clock, iterations: loops.of('reap', maintenance.shard), retryMs: REAP_EVERY_MS })
     this.#options = options
   }
 

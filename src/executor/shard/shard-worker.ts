@@ -1,7 +1,7 @@
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
 import type { CronSource } from '../../ports/crons.ts'
 import type { JobSource, ShardMaintenance } from '../../ports/jobs.ts'
-import type { LoopTurns } from '../../ports/loops/loop-health.ts'
+import type { LoopIterations } from '../../ports/loops/loop-health.ts'
 import type { WindowSource } from '../../ports/windows.ts'
 import { CronTicker } from '../crons/cron-ticker.ts'
 import type { PollLoop } from '../poll-loop.ts'
@@ -53,8 +53,8 @@ export class ShardWorker {
   readonly #options: ShardWorkerOptions
   readonly #promoter: DelayedPromoter
   readonly #loops: readonly PollLoop[]
-  /** Of joining and of sessions. */
-  readonly #turns: { readonly lease: LoopTurns; readonly session: LoopTurns }
+  /** Turns of the loops of joining and of sessions. */
+  readonly #iterations: { readonly lease: LoopIterations; readonly session: LoopIterations }
   readonly #stopping: PromiseWithResolvers<void> = Promise.withResolvers()
   #session: ExecutorSession | null = null
   #isStopping = false
@@ -64,8 +64,9 @@ export class ShardWorker {
   constructor(options: ShardWorkerOptions) {
     const { ports, clock, logger, loops, random } = options
     this.#options = options
-    this.#turns = { lease: loops.of('lease', ports.shard), session: loops.of('session', ports.shard) }
-    const shared = { maintenance: ports.maintenance, clock, logger, loops, random, onWork: () => this.wake() }
+    this.#iterations = { lease: loops.of('lease', ports.shard), session: loops.of('session', ports.shard) }
+    const onWork = (): void => this.#session?.foundWork()
+    const shared = { maintenance: ports.maintenance, clock, logger, loops, random, onWork }
     this.#promoter = new DelayedPromoter({
       ...shared,
       redisNowMs: () => options.redisNowMs(),
@@ -124,7 +125,7 @@ export class ShardWorker {
   async #run(): Promise<void> {
     while (!this.#isStopping) {
       const defect = await this.#runSession().catch((error: unknown) => error)
-      if (defect !== undefined) await this.#pause(this.#turns.session.failed(defect) ?? REJOIN_MS_MIN)
+      if (defect !== undefined) await this.#pause(this.#iterations.session.failed(defect) ?? REJOIN_MS_MIN)
     }
   }
 
@@ -136,7 +137,7 @@ export class ShardWorker {
     const hasStarted = await this.#retry('A shard cannot be joined; retrying', () => session.start())
     if (!hasStarted) return undefined
     onLeaseMade()
-    const cancelSteady = clock.after(STEADY_MS, () => this.#turns.session.succeeded())
+    const cancelSteady = clock.after(STEADY_MS, () => this.#iterations.session.succeeded())
     const loss = await Promise.race([session.lost, this.#stopping.promise])
     cancelSteady()
     if (this.#isStopping) return undefined
@@ -163,7 +164,7 @@ export class ShardWorker {
         await run()
         return true
       } catch (error) {
-        const backoffMs = this.#turns.lease.failed(error)
+        const backoffMs = this.#iterations.lease.failed(error)
         const level = pauseMs > REJOIN_MS_MIN || backoffMs !== null ? 'debug' : 'warn'
         logger[level](failure, { shard: ports.shard, reason: reasonOf(error) })
         await this.#pause(backoffMs ?? pauseMs)

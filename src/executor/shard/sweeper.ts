@@ -13,7 +13,7 @@ export class Sweeper extends PollLoop {
 
   constructor(options: SweeperOptions) {
     const { clock, loops, maintenance } = options
-    super({ clock, turns: loops.of('sweep', maintenance.shard), retryMs: SWEEP_EVERY_MS })
+    super({ clock, iterations: loops.of('sweep', maintenance.shard), retryMs: SWEEP_EVERY_MS })
     this.#options = options
   }
 

@@ -1,9 +1,9 @@
-/** A fixed number of slots, or of bytes. Each is available, granted to a claim in progress, or held by a job. */
+/** A fixed number of slots, or of bytes. Each is available, granted to a claim in progress, or occupied by a job. */
 export class CapacityPool {
   readonly total: number
   available: number
   granted = 0
-  held = 0
+  occupied = 0
 
   constructor(total: number) {
     this.total = total
@@ -23,22 +23,24 @@ export class CapacityPool {
     this.#check()
   }
 
-  hold(count: number): void {
+  occupy(count: number): void {
     this.available -= count
-    this.held += count
+    this.occupied += count
     this.#check()
   }
 
-  /** Takes back what was held. */
+  /** Takes back what was occupied. */
   free(count: number): void {
-    this.held -= count
+    this.occupied -= count
     this.available += count
     this.#check()
   }
 
   #check(): void {
-    const { available, granted, held, total } = this
-    if (available >= 0 && granted >= 0 && held >= 0 && available + granted + held === total) return
-    throw new Error(`a pool of ${total} has ${available} available, ${granted} granted and ${held} held`)
+    const { available, granted, occupied, total } = this
+    if (available >= 0 && granted >= 0 && occupied >= 0 && available + granted + occupied === total) return
+    throw new Error(
+      `a pool of ${total} has ${available} available, ${granted} granted and ${occupied} occupied`,
+    )
   }
 }

@@ -10,16 +10,16 @@ export interface SlotRequester {
   granted(grant: SlotGrant): void
 }
 
-/** What one claim may take, and what is reserved for it until it is bound. */
+/** Bounds of one claim, and the bytes reserved for it until it is bound. */
 export interface SlotGrant extends ClaimGrant {
   readonly contender: Contender
   reservedBytes: number
-  /** Its slots went to others because the claim was not answered in time. */
+  /** The slots went to others because the claim was not answered in time. */
   isExpired: boolean
 }
 
-/** The slot and the bytes that one job holds. */
-export interface HeldSlot {
+/** The slot and the bytes that a job occupies from its claim until its end is written. */
+export interface OccupiedSlot {
   readonly queue: QueueAccount
   readonly contender: Contender
   readonly bytes: number
@@ -36,7 +36,7 @@ export class Contender {
   /** `blocked` = requests slots once one of `blockedBy` has headroom. */
   state: 'idle' | 'requesting' | 'blocked' = 'idle'
   blockedBy: ReadonlyArray<TeamAccount | QueueAccount> = []
-  /** Since its last request it withdrew or did not answer a grant in time. */
+  /** true if it withdrew, or did not answer a grant in time, since its last request. */
   wasIdle = true
   /** Jobs started so far; next is the contender with the fewest. */
   virtualTime = 0
@@ -58,15 +58,15 @@ export class Contender {
     return Math.max(this.bytesWanted ?? 0, claimBytes(slots, this.#meanBytes))
   }
 
-  /** What such a claim takes of the memory budget. */
+  /** Bytes of the memory budget that such a claim takes. */
   cost(slots: number): number {
     return budgetBytes(slots, this.recordBytes(slots))
   }
 
-  /** Learns from a claim. @param held one for each job that got a slot */
-  noteClaim(work: readonly ClaimedWork[], held: readonly HeldSlot[]): void {
-    this.virtualTime += held.length
-    this.lastQueues = distinctQueues(held)
+  /** Learns from a claim. @param occupied one for each job that got a slot */
+  noteClaim(work: readonly ClaimedWork[], occupied: readonly OccupiedSlot[]): void {
+    this.virtualTime += occupied.length
+    this.lastQueues = distinctQueues(occupied)
     if (work.length === 0) return
     let sum = 0
     for (const { bytes } of work) sum += bytes
@@ -76,9 +76,9 @@ export class Contender {
   }
 }
 
-function distinctQueues(held: readonly HeldSlot[]): QueueAccount[] {
+function distinctQueues(occupied: readonly OccupiedSlot[]): QueueAccount[] {
   const queues: QueueAccount[] = []
-  for (const { queue } of held) {
+  for (const { queue } of occupied) {
     if (queues.at(-1) !== queue && queues.length < LAST_QUEUES_MAX && !queues.includes(queue))
       queues.push(queue)
   }

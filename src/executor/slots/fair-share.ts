@@ -50,7 +50,7 @@ export class FairShare {
     return this.#headroom(this.#queueAlpha, this.#forNewcomers, held)
   }
 
-  /** For a team's only queue: the team's share, less what the team's next queue needs to start. */
+  /** Headroom of a team's only queue: the team's share, less what the team's next queue needs to start. */
   onlyQueueHeadroom(held: number): number {
     return this.#headroom(this.#teamAlpha, 2 * this.#forNewcomers + 1, held)
   }

@@ -3,13 +3,13 @@ import type { ClaimAnswer, ClaimedWork } from '../../ports/jobs.ts'
 import type { CallQuotas } from '../../ports/quotas.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { CapacityPool } from './capacity-pool.ts'
-import { Contender, type HeldSlot, type SlotGrant, type SlotRequester } from './contender.ts'
+import { Contender, type OccupiedSlot, type SlotGrant, type SlotRequester } from './contender.ts'
 import { budgetBytes, BYTES_PER_CALL, type Shares } from './fair-share.ts'
 import { UsageTracker, type QueueAccount, type TeamAccount } from './usage-tracker.ts'
 
 export interface SlotSchedulerOptions {
   readonly slots: number
-  /** Of these, slots that only a team or queue that holds none may take. */
+  /** Part of `slots` that only a team or queue that holds none may take. */
   readonly newcomerSlots: number
   /** The memory budget. */
   readonly bytes: number
@@ -35,7 +35,7 @@ const RESERVABLE_BYTES_SHARE = 1 / 16
  * Owns an executor's slots and its memory budget, and passes them between the shards. A shard requests slots, is granted
  * what one claim may take, holds one slot per claimed job, and frees it when the job's end is written.
  *
- *     available → granted (request) → held (bind) → available (free)
+ *     available → granted (request) → occupied (bind) → available (free)
  *                        ↓ expire, or more slots than jobs
  *                    available
  *
@@ -60,9 +60,9 @@ export class SlotScheduler {
     this.#usage = new UsageTracker({ ...options, slots: this.#slots, bytes: this.#bytes })
   }
 
-  /** Slots held or granted. */
+  /** Slots occupied or granted. */
   get busy(): number {
-    return this.#slots.held + this.#slots.granted
+    return this.#slots.occupied + this.#slots.granted
   }
 
   /** Requests whatever slots there are. Idempotent. */
@@ -75,12 +75,12 @@ export class SlotScheduler {
 
   /**
    * Requests slots for more jobs of the queues that the last claim brought or had to skip. Waits while none of them has
-   * headroom, and answers false then. @param throttled teams whose jobs the last claim skipped
+   * headroom, and answers false then. @param crowded teams whose jobs the last claim skipped
    */
-  requestMore(requester: SlotRequester, throttled: readonly string[]): boolean {
+  requestMore(requester: SlotRequester, crowded: readonly string[]): boolean {
     const contender = this.#contenderOf(requester)
     if (contender.wasIdle) this.#catchUp(contender)
-    contender.blockedBy = this.#blockersOf(contender, throttled)
+    contender.blockedBy = this.#blockersOf(contender, crowded)
     const isBlocked = contender.blockedBy.length > 0
     this.#setState(contender, isBlocked ? 'blocked' : 'requesting')
     this.#grantAvailable()
@@ -95,24 +95,24 @@ export class SlotScheduler {
   }
 
   /**
-   * Ends a grant with what its claim brought. Answers the held slots of the first jobs, in order; after `expire` there
-   * may be fewer slots than jobs.
+   * Ends a grant with what its claim brought. Answers the occupied slots of the first jobs, in order; after `expire`
+   * there may be fewer slots than jobs.
    */
-  bind(grant: SlotGrant, { work, bytesWanted }: ClaimedJobs): HeldSlot[] {
+  bind(grant: SlotGrant, { work, bytesWanted }: ClaimedJobs): OccupiedSlot[] {
     const { contender } = grant
     if (contender.grant !== grant) throw new Error('a grant was bound twice')
     contender.grant = null
     if (!grant.isExpired) this.#slots.revoke(grant.slots)
     this.#bytes.revoke(grant.reservedBytes)
-    const held: HeldSlot[] = []
+    const occupied: OccupiedSlot[] = []
     for (const job of work) {
       if (this.#slots.available === 0) break
-      held.push(this.#hold(contender, job))
+      occupied.push(this.#occupy(contender, job))
     }
     contender.bytesWanted = bytesWanted
-    contender.noteClaim(work, held)
+    contender.noteClaim(work, occupied)
     this.#grantAvailable()
-    return held
+    return occupied
   }
 
   /** Makes the slots of a claim without an answer available. Its bytes stay reserved: the answer may still come. */
@@ -128,7 +128,7 @@ export class SlotScheduler {
   }
 
   /** Frees the slots and bytes of jobs whose end is written, or worth nothing. */
-  free(slots: readonly HeldSlot[]): void {
+  free(slots: readonly OccupiedSlot[]): void {
     for (const { queue, contender, bytes } of slots) {
       this.#slots.free(1)
       this.#bytes.free(bytes)
@@ -173,13 +173,13 @@ export class SlotScheduler {
   }
 
   /** Teams and queues without headroom that keep the contender from claiming; none when it can claim something now. */
-  #blockersOf(contender: Contender, throttled: readonly string[]): Contender['blockedBy'] {
+  #blockersOf(contender: Contender, crowded: readonly string[]): Contender['blockedBy'] {
     const blockers = new Set<TeamAccount | QueueAccount>()
     for (const queue of contender.lastQueues) {
       if (this.#usage.headroom(queue) > 0) return []
       blockers.add(this.#usage.teamHeadroom(queue.team) === 0 ? queue.team : queue)
     }
-    for (const name of throttled) {
+    for (const name of crowded) {
       const team = this.#usage.team(name)
       if (team === undefined) return []
       const full = this.#usage.teamHeadroom(team) === 0 ? [team] : this.#fullQueues(contender, team)
@@ -230,7 +230,7 @@ export class SlotScheduler {
     return { next, count }
   }
 
-  /** Of the contenders that were not idle. */
+  /** Least virtual time of the contenders that were not idle. */
   #leastVirtualTime(): number {
     let least = Infinity
     for (const { wasIdle, virtualTime } of this.#contenders.values()) {
@@ -279,12 +279,12 @@ export class SlotScheduler {
     return most
   }
 
-  #hold(contender: Contender, work: ClaimedWork): HeldSlot {
+  #occupy(contender: Contender, work: ClaimedWork): OccupiedSlot {
     const queue = this.#usage.queue(contender.queues, work.location.queue, work.team)
     const bytes = Math.min(budgetBytes(1, work.bytes), this.#bytes.available)
-    this.#slots.hold(1)
-    this.#bytes.hold(bytes)
-    this.#usage.hold(contender.queues, queue, bytes)
+    this.#slots.occupy(1)
+    this.#bytes.occupy(bytes)
+    this.#usage.occupy(contender.queues, queue, bytes)
     return { queue, contender, bytes }
   }
 }

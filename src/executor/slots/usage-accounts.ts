@@ -1,6 +1,6 @@
 import { HEADROOM_ENTRIES_MAX } from '../../domain/limits.ts'
 
-/** What one team or queue holds in this executor. */
+/** Slots and bytes that one team or queue holds in this executor. */
 export interface Account {
   readonly key: string
   slots: number

@@ -6,13 +6,13 @@ import type { CapacityPool } from './capacity-pool.ts'
 import { FairShare, type Shares } from './fair-share.ts'
 import { UsageAccounts, type Account } from './usage-accounts.ts'
 
-/** What a team holds in all shards. */
+/** Slots and bytes that a team holds in all shards. */
 export interface TeamAccount extends Account {
   /** Queues of the team that hold a slot. */
   busyQueues: number
   /** The queue that became busy last. */
   lastQueue: QueueAccount | null
-  /** Until this time the team counts as having several busy queues. */
+  /** The team counts as having several busy queues until this time. */
   severalQueuesUntilMs: number
 }
 
@@ -20,7 +20,7 @@ export interface QueueAccount extends Account {
   readonly team: TeamAccount
 }
 
-/** For how long a team that had several busy queues counts as having them. */
+/** A team that had several busy queues counts as having them for this long. */
 const SEVERAL_QUEUES_MS = 60_000
 /** The part of all bytes that only a team or queue that holds none may take. */
 const NEWCOMER_BYTES_SHARE = 0.02
@@ -59,15 +59,19 @@ export class UsageTracker {
     const team =
       this.#teams.get(teamKey) ??
       this.#teams.add({
-        ...{ key: teamKey, slots: 0, bytes: 0 },
-        ...{ busyQueues: 0, lastQueue: null, severalQueuesUntilMs: 0 },
+        key: teamKey,
+        slots: 0,
+        bytes: 0,
+        busyQueues: 0,
+        lastQueue: null,
+        severalQueuesUntilMs: 0,
       })
     const known = queues.get(key)
     // The account of an idle team may have been dropped and created again.
     return known?.team === team ? known : queues.add({ key, team, slots: 0, bytes: 0 })
   }
 
-  hold(queues: UsageAccounts<QueueAccount>, queue: QueueAccount, bytes: number): void {
+  occupy(queues: UsageAccounts<QueueAccount>, queue: QueueAccount, bytes: number): void {
     const { team } = queue
     if (queue.slots === 0) {
       if (team.lastQueue !== null && team.lastQueue !== queue) this.#noteSeveralQueues(team)
@@ -117,7 +121,7 @@ export class UsageTracker {
     { slots, bytes }: { readonly slots: number; readonly bytes: number },
   ): Omit<ClaimGrant, 'slots' | 'bytes'> {
     // No one holds more bytes than all together: with enough headroom for that, bytes limit nobody.
-    const areBytesAmple = this.#byteShare.queueHeadroom(this.#options.bytes.held) >= bytes
+    const areBytesAmple = this.#byteShare.queueHeadroom(this.#options.bytes.occupied) >= bytes
     const { quotas } = this.#options
     const byQuota = quotas.newcomerHeadroom()
     const withQuota = quotas.teamsWithQuota()

@@ -1,38 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { reasonOf } from '../../domain/errors.ts'
+import { EditRefusedError, reasonOf } from '../../domain/errors.ts'
 import type { ManifestReader, ReadResource } from '../../resources/manifests/manifest-reader.ts'
-import { removeDocuments } from '../../resources/manifests/manifest-text.ts'
-import type { Resource } from '../../resources/resource.ts'
+import { removeResources } from '../../resources/manifests/manifest-text.ts'
+import type { ManifestPlace, Resource } from '../../resources/resource.ts'
 import type { FolderFiles } from '../files/folder-files.ts'
 import { FILE_BYTES_MAX, FILES_MAX } from '../files/folder-scanner.ts'
 import { removeFile, writeFileAtomically } from '../files/atomic-file.ts'
 
-export interface RefusedEdit {
-  readonly status: 'refused'
-  /** A sentence that says why the manifest was not changed. */
-  readonly reason: string
-}
-
-export type EditResult<Settings> = { readonly status: 'edited'; readonly settings: Settings } | RefusedEdit
-
 /** An edit that is in its file and not applied yet. */
-export interface WrittenEdit<Settings> {
-  readonly status: 'edited'
-  readonly settings: Settings
-  /** What it changes, one of `keysOf`. */
-  readonly key: string
+export interface WrittenEdit {
+  /** The key, one of `keysOf`, of what the edit changes; null = nothing that is applied by itself. */
+  readonly key: string | null
   /** Restores the file's former text, unless the file has changed since. */
   readonly undo: () => Promise<void>
 }
-
-type Undo = WrittenEdit<unknown>['undo']
-
-export type Removal =
-  | { readonly status: 'removed' }
-  /** No manifest describes it. */
-  | { readonly status: 'not_found' }
-  | RefusedEdit
 
 export interface EditParts {
   readonly folder: string
@@ -41,82 +23,88 @@ export interface EditParts {
   readonly files: FolderFiles
 }
 
-export interface ManifestPlace {
+export interface ManifestLocation extends ManifestPlace {
   readonly file: string
-  /** Counts from 1. */
-  readonly document: number
 }
 
 export interface ManifestEdit {
-  /** null when no manifest describes the resource yet. */
-  readonly place: ManifestPlace | null
-  /** File and text of a first manifest. */
+  readonly key: WrittenEdit['key']
+  /** null = no manifest describes the resource yet. */
+  readonly location: ManifestLocation | null
+  /** The file that a first manifest is written to. */
   readonly newFile: string
-  /** Permissions of a first manifest; anybody may read it when absent. */
-  readonly newMode?: number
-  readonly make: () => string
-  /** The file's text after the edit; null when it cannot be edited in place. */
-  readonly change: (text: string, document: number) => string | null
+  /** The permissions of a first manifest. */
+  readonly newMode: number
+  /** Makes the file's new text from the old one, which is '' for a new file; null = it cannot be edited in place. */
+  readonly change: (text: string, place: ManifestPlace) => string | null
   readonly isTarget: (resource: Resource) => boolean
-  /** Whether the resource has the settings that the edit asks for. */
+  /** Tells whether the resource is as the edit asks for. */
   readonly isDone: (resource: Resource) => boolean
 }
 
-/** Writes an edit into its file, if the file then reads as intended. Does not apply it. */
-export async function writeEdit(
-  { folder, files }: EditParts,
-  { place, newFile, newMode = 0o644, make, change, isTarget, isDone }: ManifestEdit,
-): Promise<RefusedEdit | { readonly status: 'written'; readonly undo: Undo }> {
-  const file = place?.file ?? newFile
+/** Of a new file. */
+const FIRST: ManifestPlace = { document: 1, item: null }
+
+/** Writes an edit into its file, if the file then reads as intended. Does not apply it. Throws EditRefusedError. */
+export async function writeEdit({ folder, files }: EditParts, edit: ManifestEdit): Promise<WrittenEdit> {
+  const { location, newFile, newMode, change, isTarget, isDone } = edit
+  const file = location?.file ?? newFile
   const known = files.get(file)
-  if (known !== undefined && (place === null || known.candidate !== null)) {
-    return refused(pendingText(file))
+  if (known !== undefined && (location === null || known.candidate !== null)) {
+    throw new EditRefusedError(pendingText(file))
   }
-  if (place === null && files.isFull()) {
-    return refused(`The manifest folder holds ${FILES_MAX} manifests, the most allowed: remove one first.`)
+  if (location === null && files.isFull()) {
+    throw new EditRefusedError(
+      `The manifest folder holds ${FILES_MAX} manifests, the most allowed: remove one first.`,
+    )
   }
-  const text = place === null ? make() : change(known?.good?.text ?? '', place.document)
+  const text = change(known?.good?.text ?? '', location ?? FIRST)
   const before = known?.good?.resources ?? []
   if (text === null || !says(files.reader, { file, text, before, isTarget, isDone })) {
-    return refused(`${file} is written in a way that the API cannot edit: change the file itself.`)
+    throw new EditRefusedError(notEditableText(file))
   }
-  if (isTooLarge(text)) return refused(tooLargeText(file, text))
+  refuseTooLarge(file, text)
   const path = join(folder, file)
-  const fault = await failureOf(() => writeFileAtomically(path, text, newMode))
-  if (fault !== null) return refused(`${file} cannot be written: ${fault}.`)
+  const write = () => writeFileAtomically(path, text, newMode)
+  await orRefuse(write, (fault) => `${file} cannot be written: ${fault}.`)
   files.replace(file, text)
   const former = known?.good?.text ?? null
-  const undo = async (): Promise<void> => {
-    if ((await readFile(path, 'utf8').catch(() => null)) !== text) return
-    await (former === null ? removeFile(path) : writeFileAtomically(path, former, 0o644))
-    files.replace(file, former)
+  return {
+    key: edit.key,
+    undo: async () => {
+      if ((await readFile(path, 'utf8').catch(() => null)) !== text) return
+      await (former === null ? removeFile(path) : writeFileAtomically(path, former, 0o644))
+      files.replace(file, former)
+    },
   }
-  return { status: 'written', undo }
 }
 
+/** Takes resources out of their files, and removes files that have no others. Throws EditRefusedError. */
 export async function writeRemoval(
   { folder, files }: EditParts,
-  places: readonly ManifestPlace[],
-): Promise<Removal> {
-  if (places.length === 0) return { status: 'not_found' }
-  const names = [...new Set(places.map((place) => place.file))]
+  locations: readonly ManifestLocation[],
+): Promise<void> {
+  const names = [...new Set(locations.map((one) => one.file))]
   const pending = names.find((name) => files.get(name)?.candidate !== null)
-  if (pending !== undefined) return refused(pendingText(pending))
+  if (pending !== undefined) throw new EditRefusedError(pendingText(pending))
   for (const name of names) {
-    const documents = places.filter((place) => place.file === name).map((place) => place.document)
-    const text = removeDocuments(files.get(name)?.good?.text ?? '', documents)
-    if (text !== null && isTooLarge(text)) return refused(tooLargeText(name, text))
+    const places = locations.filter((one) => one.file === name)
+    const { text: former = '', resources = [] } = files.get(name)?.good ?? {}
+    const text = removeResources(former, places)
+    if (text !== null) {
+      const kept = resources.filter((one) => !places.some((place) => isAt(one, place)))
+      if (!saysOnly(files.reader, { file: name, text, kept }))
+        throw new EditRefusedError(notEditableText(name))
+      refuseTooLarge(name, text)
+    }
     const path = join(folder, name)
-    const fault = await failureOf(() =>
-      text === null ? removeFile(path) : writeFileAtomically(path, text, 0o644),
-    )
-    if (fault !== null) return refused(`${name} cannot be changed: ${fault}.`)
+    const write = () => (text === null ? removeFile(path) : writeFileAtomically(path, text, 0o644))
+    await orRefuse(write, (fault) => `${name} cannot be changed: ${fault}.`)
     files.replace(name, text)
   }
-  return { status: 'removed' }
 }
 
-/** Whether the text describes the target as intended and everything else as before. */
+/** Tells whether the text describes the target as intended and everything else as before. */
 function says(
   reader: ManifestReader,
   edit: Pick<ManifestEdit, 'isTarget' | 'isDone'> & {
@@ -135,28 +123,40 @@ function says(
   )
 }
 
-/** A larger file is not read, so the API could not edit it again. */
-function isTooLarge(text: string): boolean {
-  return Buffer.byteLength(text) > FILE_BYTES_MAX
+/** Tells whether the text describes these resources as before, wherever they stand in it, and no others. */
+function saysOnly(
+  reader: ManifestReader,
+  edit: { readonly file: string; readonly text: string; readonly kept: readonly ReadResource[] },
+): boolean {
+  const { resources, problems } = reader.read(edit.file, edit.text)
+  const said = (all: readonly ReadResource[]) =>
+    JSON.stringify(all.map(({ resource, checked, marks }) => [resource, checked, marks]))
+  return problems.length === 0 && said(resources) === said(edit.kept)
 }
 
-function tooLargeText(file: string, text: string): string {
-  return `${file} would have ${Buffer.byteLength(text)} bytes; at most ${FILE_BYTES_MAX} are allowed.`
+function isAt(one: ManifestPlace, place: ManifestPlace): boolean {
+  return one.document === place.document && one.item === place.item
+}
+
+/** A larger file would not be read, and the API could not edit it again. */
+function refuseTooLarge(file: string, text: string): void {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= FILE_BYTES_MAX) return
+  throw new EditRefusedError(`${file} would have ${bytes} bytes; at most ${FILE_BYTES_MAX} are allowed.`)
+}
+
+function notEditableText(file: string): string {
+  return `${file} is written in a way that the API cannot edit: change the file itself.`
 }
 
 function pendingText(file: string): string {
   return `${file} is being changed or is not valid: fix the file first.`
 }
 
-function refused(reason: string): RefusedEdit {
-  return { status: 'refused', reason }
-}
-
-async function failureOf(run: () => Promise<void>): Promise<string | null> {
+async function orRefuse(write: () => Promise<void>, textOf: (fault: string) => string): Promise<void> {
   try {
-    await run()
-    return null
+    await write()
   } catch (error) {
-    return reasonOf(error)
+    throw new EditRefusedError(textOf(reasonOf(error)), { cause: error })
   }
 }

@@ -40,7 +40,7 @@ export async function removeFile(path: string): Promise<void> {
 }
 
 /** Makes a rename or a removal survive a power cut. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
     await handle.sync()

@@ -10,12 +10,12 @@ export interface FolderFilesOptions {
   readonly storeId: string
   /** The team of manifests without a namespace. */
   readonly team: string
-  /** Where the good versions are saved; null = nowhere. */
+  /** The good versions are saved here; null = nowhere. */
   readonly statePath: string | null
   readonly clock: Clock
 }
 
-/** The manifest files of a folder. Owns the good version of each file and what the last scan found. */
+/** Keeps the manifest files of a folder. Owns the good version of each file and what the last scan found. */
 export class FolderFiles {
   readonly reader: ManifestReader
   readonly #options: FolderFilesOptions
@@ -53,12 +53,12 @@ export class FolderFiles {
     ]
   }
 
-  /** Why the folder cannot be used now; null when it can. */
+  /** Says why the folder cannot be used now; null = it can. */
   fault(): FolderFault | null {
     return this.#scanned.kind === 'files' ? null : this.#scanned
   }
 
-  /** Whether the folder holds as many manifests as are allowed. */
+  /** Tells whether the folder holds as many manifests as are allowed. */
   isFull(): boolean {
     return this.#scanned.kind === 'files' && this.#scanned.isFull
   }
@@ -82,7 +82,7 @@ export class FolderFiles {
 
   /**
    * Scans the folder and accepts the versions that have settled.
-   * @returns ms until the next version is due; null when none is
+   * @returns ms until the next version is due; null = none is
    */
   async scan(isFirst: boolean): Promise<number | null> {
     const found = await this.#scan(this.#files)
@@ -102,7 +102,7 @@ export class FolderFiles {
     return dueInMs.length === 0 ? null : Math.min(...dueInMs)
   }
 
-  /** Accepts a version that the store itself has written; null when it has removed the file. */
+  /** Accepts a version that the store itself has written; null = it has removed the file. */
   replace(file: string, text: string | null): void {
     const madeAtMs = this.#files.get(file)?.madeAtMs ?? this.#options.clock.wallMs()
     this.#set(file, text === null ? null : this.#read({ file, text, madeAtMs }))
@@ -114,7 +114,7 @@ export class FolderFiles {
     else this.#files.set(file, next)
   }
 
-  /** A version that is no longer valid, after an upgrade of the program, counts as absent. */
+  /** A version that an upgrade of the program has made invalid counts as absent. */
   #read({ file, text, madeAtMs }: SavedFile): ManifestFile {
     const { resources, problems } = this.reader.read(file, text)
     return { file, madeAtMs, good: problems.length === 0 ? { text, resources } : null, candidate: null }
@@ -122,6 +122,7 @@ export class FolderFiles {
 
   #folderProblem(reason: string): FolderProblem {
     const { folder } = this.#options
-    return { code: 'FolderNotUsable', file: folder, document: null, line: null, field: null, reason }
+    const nowhere = { document: null, item: null, line: null, field: null }
+    return { code: 'FolderNotUsable', file: folder, ...nowhere, reason }
   }
 }

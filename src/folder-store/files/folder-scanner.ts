@@ -6,7 +6,7 @@ import { readStoreId } from './store-id.ts'
 
 interface FoundFile {
   readonly content: Content
-  /** The earlier of creation and last change, Unix ms. */
+  /** When the file was created or last changed, whichever is earlier, in Unix ms. */
   readonly madeAtMs: number
 }
 
@@ -16,7 +16,7 @@ export type FolderScan =
   | FolderFault
 
 export type FolderFault =
-  /** The folder holds too many files. Only the known ones were read. */
+  /** The folder holds too many files, and only the known ones were read. */
   | { readonly kind: 'overfull'; readonly reason: string; readonly files: ReadonlyMap<string, FoundFile> }
   /** The folder is missing, unreadable or another one, so a missing file does not count as deleted. */
   | { readonly kind: 'unusable'; readonly reason: string }
@@ -26,7 +26,10 @@ export const FILES_MAX = 2_000
 export const FILE_BYTES_MAX = 1024 * 1024
 
 interface Seen {
-  /** From the stat before the read. Two scans with the same one rule out a change within a tick of the file clock. */
+  /**
+   * Taken from the stat before the read. Two scans with the same signature rule out a change within a tick of the file
+   * clock.
+   */
   readonly signature: string
   readonly isConfirmed: boolean
   readonly found: FoundFile
@@ -73,7 +76,7 @@ export function isManifestName(name: string): boolean {
   return !name.startsWith('.') && EXTENSIONS.has(extname(name).toLowerCase())
 }
 
-/** null when there is no file, or a link without a target. */
+/** null = there is no file, or a link without a target. */
 async function readSeen(path: string, before: Seen | undefined): Promise<Seen | null> {
   try {
     const stats = await stat(path, { bigint: true })

@@ -17,7 +17,9 @@ interface FolderState {
   readonly files: readonly SavedFile[]
 }
 
-/** Empty, so that nothing counts as deleted, when the state is missing, unreadable or that of another folder. */
+/**
+ * Answers nothing, so that nothing counts as deleted, when the state is missing, unreadable or that of another folder.
+ */
 export async function readFolderState(path: string, storeId: string): Promise<readonly SavedFile[]> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'))
@@ -27,7 +29,7 @@ export async function readFolderState(path: string, storeId: string): Promise<re
   }
 }
 
-/** Readable by this user alone, as manifests may hold Secrets. */
+/** Makes the file readable by this user alone, as manifests may hold Secrets. */
 export async function writeFolderState(path: string, state: FolderState): Promise<void> {
   await writeFileAtomically(path, `${JSON.stringify(state)}\n`, 0o600)
 }

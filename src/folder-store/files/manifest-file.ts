@@ -5,7 +5,7 @@ import { identityOf, type ManifestProblem } from '../../resources/resource.ts'
 export type Content =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'absent' }
-  /** Too large, not text, or without permission. */
+  /** The file is too large, is no text, or may not be read. */
   | { readonly kind: 'unreadable'; readonly reason: string }
 
 export interface GoodVersion {
@@ -24,7 +24,7 @@ interface Candidate {
 /** One file of the folder. Its good version stays applied until a candidate is accepted. */
 export interface ManifestFile {
   readonly file: string
-  /** Unix ms, as far as the file system knows: of two resources with one name the older wins. */
+  /** Unix ms, as far as the file system knows. Of two resources with one name the older wins. */
   readonly madeAtMs: number
   readonly good: GoodVersion | null
   readonly candidate: Candidate | null
@@ -35,7 +35,7 @@ export const SETTLE_MS = 250
 /** A resource counts as deleted once it has been missing for this long. */
 export const ABSENCE_MS = 2_000
 
-/** The file with what a scan has found as its candidate. */
+/** Takes what a scan has found for the file's candidate. */
 export function observe(
   known: ManifestFile,
   content: Content,
@@ -52,8 +52,8 @@ export function observe(
 
 /**
  * Accepts the candidate when it is valid and has been stable for long enough.
- * @param isFirst the first scan after a start, when no file is expected to be half-written
- * @returns `file`: null when it was deleted; `dueInMs`: when to scan again, null when nothing waits
+ * @param isFirst whether this is the first scan after a start, when no file is expected to be half-written
+ * @returns `file`: null = it was deleted; `dueInMs`: when to scan again, null = nothing waits
  */
 export function settle(
   known: ManifestFile,
@@ -71,7 +71,7 @@ export function settle(
   return { file: { ...known, good: accepted, candidate: null }, dueInMs: null }
 }
 
-/** Problems of the candidate, unless it may still be half-written. */
+/** Lists the problems of the candidate, unless it may still be half-written. */
 export function problemsOf(known: ManifestFile, nowMs: number): readonly ManifestProblem[] {
   const { candidate } = known
   return candidate === null || nowMs - candidate.sinceMs < SETTLE_MS ? [] : candidate.problems
@@ -86,11 +86,11 @@ function readContent(
   if (content.kind === 'absent') return { resources: [], problems: [] }
   return {
     resources: [],
-    problems: [{ file, document: null, line: null, field: null, reason: content.reason }],
+    problems: [{ file, document: null, item: null, line: null, field: null, reason: content.reason }],
   }
 }
 
-/** Whether a resource would be deleted. A half-written file may lack only some of its documents. */
+/** Tells whether a resource would be deleted. A half-written file may lack only some of its documents or items. */
 function losesResources(good: GoodVersion | null, resources: readonly ReadResource[]): boolean {
   const kept = new Set(resources.map(({ resource }) => identityOf(resource)))
   return good?.resources.some(({ resource }) => !kept.has(identityOf(resource))) === true

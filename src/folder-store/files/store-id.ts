@@ -9,8 +9,8 @@ export const STORE_ID_FILE = '.punctual-store'
 const ID = /^[0-9a-f]{32}$/
 
 /**
- * Reads the folder's id, and creates it at the first use. It tells the folder that filled Redis from another one, such as
- * an empty mount point, whose missing files must not count as deleted.
+ * Reads the folder's id, and creates it at the first use. The id tells the folder that filled Redis from another one,
+ * such as an empty mount point, whose missing files must not count as deleted.
  * @throws StartupError when the id cannot be created, or the file does not hold one
  */
 export async function openStoreId(folder: string): Promise<string> {
@@ -32,7 +32,7 @@ export async function openStoreId(folder: string): Promise<string> {
   return id
 }
 
-/** null when there is no such file. */
+/** null = there is no such file. */
 export async function readStoreId(folder: string): Promise<string | null> {
   try {
     return (await readFile(join(folder, STORE_ID_FILE), 'utf8')).trim()

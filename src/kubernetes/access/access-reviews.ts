@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/runtime.ts'
 import type { ApiRequest, Transport } from '../client/transport.ts'
 import { createNamespaceReader } from '../resources/namespace-reader.ts'
 
-/** Of all questions about one request, tries included: a client waits for them. */
+/** A client waits this long for all questions about its request, tries included. */
 const REVIEW_TIMEOUT_MS = 5_000
 const ANSWER_BYTES_MAX = 1024 * 1024
 const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews'
@@ -21,11 +21,11 @@ export interface ReviewedUser {
 
 export interface NamespaceRights {
   readonly permissions: Permissions
-  /** Of the namespace; null = we may not read it. */
+  /** The uid of the namespace; null = we may not read it. */
   readonly uid: string | null
 }
 
-/** The status of either kind of review. */
+/** The part of a TokenReview's or SubjectAccessReview's status that is read. */
 interface ReviewStatus {
   readonly authenticated?: boolean
   readonly user?: Partial<ReviewedUser>
@@ -46,7 +46,8 @@ export class AccessReviews {
   }
 
   /**
-   * null = nobody. @param options.audience that the token must be for; null = the API server's own
+   * Answers who a token belongs to; null = nobody.
+   * @param options.audience the token must be for it; null = for the API server's own
    * @param options.pool `doubt` for a token that anybody may have made up
    */
   async userOf(
@@ -58,13 +59,16 @@ export class AccessReviews {
     const { status } = await this.#review({ path: TOKEN_REVIEWS, pool, body })
     const username = status?.user?.username ?? ''
     if (status?.authenticated !== true || username === '') return null
-    // An authenticator that knows no audiences names none: its token may be for anybody.
+    // An authenticator that knows no audiences names none, and then the token may be for anybody.
     if (audience !== null && !(status.audiences ?? []).includes(audience)) return null
     const { uid, groups = [], extra } = status.user ?? {}
     return { username, uid, groups, extra }
   }
 
-  /** What RBAC gives the user in a namespace, and its uid; null when there is no such namespace or nothing is given. */
+  /**
+   * Answers what RBAC lets the user do in a namespace, and the namespace's uid. null = there is no such namespace, or
+   * the user may do nothing there.
+   */
   async rightsOf(
     user: ReviewedUser,
     namespace: string,
@@ -75,7 +79,8 @@ export class AccessReviews {
     )
     const permissions = new Set(allowed.flat())
     if (permissions.size === 0) return null
-    // Who may do everything everywhere may do it in a namespace that does not exist, too.
+    // A user who may do everything everywhere may also do it in a namespace that does not exist, so the namespace is
+    // read.
     const found = await this.#timed((signal) =>
       createNamespaceReader(this.#transport, signal).read(namespace),
     )

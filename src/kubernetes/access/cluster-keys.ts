@@ -6,16 +6,16 @@ import type { Jwt } from './jwt.ts'
 
 const KEYS_PATH = '/openid/v1/jwks'
 const DISCOVERY_PATH = '/.well-known/openid-configuration'
-/** The API server answers the keys to nobody who does not accept their own type. */
+/** The API server sends the keys only to a client that accepts their own type. */
 const ACCEPT = 'application/jwk-set+json, application/json'
-/** Of tokens that lie in Secrets, whoever the issuer of the cluster is. */
+/** The issuer of tokens that lie in Secrets, whatever the cluster's own issuer is. */
 const LEGACY_ISSUER = 'kubernetes/serviceaccount'
-/** A token waits for the keys: then it is judged without them. */
+/** A token waits this long for the keys, and is then judged without them. */
 const READ_TIMEOUT_MS = 2_000
 const ANSWER_BYTES_MAX = 128 * 1024
-/** Between the starts of two reads, so that tokens with made-up key ids do not make us ask. */
+/** Two reads begin at least this far apart, so that tokens with made-up key ids do not make us ask all the time. */
 export const READ_PAUSE_MS = 10_000
-/** After this time the keys are read again, without anybody waiting for it. */
+/** Keys this old are read again in the background. */
 export const READ_AGAIN_MS = 5 * 60_000
 
 /**
@@ -25,8 +25,9 @@ export const READ_AGAIN_MS = 5 * 60_000
 export type Origin = 'genuine' | 'forged' | 'open'
 
 /**
- * The keys by which the cluster signs the tokens of its service accounts. Owns what was read of them and the read under
- * way. Keys that were read once count until others are read: whether a token is still valid the API server is asked anyway.
+ * Holds the keys by which the cluster signs the tokens of its service accounts. Owns the keys that were read and the
+ * read under way. Keys count until others are read, for whether a token is still valid is asked of the API server
+ * anyway.
  */
 export class ClusterKeys {
   readonly #transport: Pick<Transport, 'request'>
@@ -35,7 +36,7 @@ export class ClusterKeys {
   #keys: KeySet | null = null
   #issuer: string | null = null
   #reading: Promise<void> | null = null
-  /** Monotonic; of the last read. */
+  /** When the last read began, by the monotonic clock. */
   #startedAtMs = Number.NEGATIVE_INFINITY
   #isFailing = false
 
@@ -49,12 +50,12 @@ export class ClusterKeys {
     this.#logger = parts.logger
   }
 
-  /** Never throws; waits at most READ_TIMEOUT_MS, for a key that is not known yet. */
+  /** Waits at most READ_TIMEOUT_MS for a key that is not known yet. Never throws. */
   async originOf(jwt: Jwt): Promise<Origin> {
     const ageMs = this.#clock.monotonicMs() - this.#startedAtMs
     if (this.#isMissing(jwt)) {
       const reading = this.#reading ?? (ageMs >= READ_PAUSE_MS ? this.#read() : null)
-      // While they cannot be read, nobody waits for another try.
+      // While the keys cannot be read, nobody waits for another try.
       if (!this.#isFailing) await reading
     } else if (ageMs >= READ_AGAIN_MS) void this.#read()
     return this.#judged(jwt)
@@ -89,8 +90,12 @@ export class ClusterKeys {
     const cancel = this.#clock.after(READ_TIMEOUT_MS, () => timeout.abort())
     const get = (path: string): Promise<unknown> =>
       this.#transport.request<unknown>({
-        ...{ method: 'GET', path, accept: ACCEPT, signal: timeout.signal },
-        ...{ pool: 'review', answerBytesMax: ANSWER_BYTES_MAX },
+        method: 'GET',
+        path,
+        accept: ACCEPT,
+        signal: timeout.signal,
+        pool: 'review',
+        answerBytesMax: ANSWER_BYTES_MAX,
       })
     try {
       const [keys, discovery] = await Promise.all([get(KEYS_PATH), get(DISCOVERY_PATH)])

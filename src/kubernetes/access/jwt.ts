@@ -2,31 +2,34 @@
 const TOKEN_CHARACTERS_MAX = 8 * 1024
 const THREE_PARTS = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const SECOND_MS = 1_000
-/** Of JOSE: a signature that whoever checks it cannot make. */
+/** JOSE's signatures by a key pair: whoever checks one cannot make one. */
 const BY_KEY_PAIR = /^(?:[REP]S(?:256|384|512)|EdDSA)$/
-/** As Kubernetes allows it: our clock may be behind the one of whoever made the token. */
+/** Our clock may be behind the one of the token's maker. Kubernetes allows as much. */
 const NOT_BEFORE_LEEWAY_MS = 60_000
 
 /** What a JWT says of itself; nothing of it is verified. */
 export interface Jwt {
   readonly algorithm: string
-  /** null = it names none. */
+  /** null = the token names no key. */
   readonly keyId: string | null
   readonly issuer: string | null
   readonly subject: string | null
   readonly audiences: readonly string[]
-  /** Of a service account: the uids of the account and of what else the token ends with. */
+  /** For a token of a service account, the uids of the account and of the objects whose end also ends the token. */
   readonly boundTo: readonly string[]
-  /** Unix ms; null when it does not say. */
+  /** Unix ms; null = the token may be used at once. */
   readonly notBeforeMs: number | null
   readonly expiresAtMs: number | null
-  /** What the signature is over. */
+  /** The text that was signed. */
   readonly signed: string
-  /** base64url */
+  /** In base64url. */
   readonly signature: string
 }
 
-/** `opaque`: not of the form of a JWT, or one that only its maker can check; null = no token that Kubernetes could know. */
+/**
+ * Answers `opaque` for a token that is no JWT, or a JWT that only its maker can check, and null for a text that cannot
+ * be a token Kubernetes knows.
+ */
 export function readToken(token: string): Jwt | 'opaque' | null {
   if (token.length > TOKEN_CHARACTERS_MAX) return null
   if (!THREE_PARTS.test(token)) return 'opaque'

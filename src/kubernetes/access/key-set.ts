@@ -3,10 +3,13 @@ import type { Jwt } from './jwt.ts'
 
 /** A cluster signs with one key, and keeps those before it for the life of their tokens. */
 const KEYS_MAX = 100
-/** A smaller key proves nothing, and a larger one makes whoever checks a signature work. */
+/** A smaller key proves nothing, and with a larger one each check of a signature costs too much work. */
 const RSA_BITS = { min: 2_048, max: 8_192 }
 
-/** Those of service accounts (Kubernetes signs with no other), each with the only kind of key that it goes with. */
+/**
+ * The algorithms of service account tokens, as Kubernetes signs with no others, each with the only kind of key that it
+ * goes with.
+ */
 const ALGORITHMS: Readonly<Record<string, { readonly hash: string; readonly curve: string | null }>> = {
   RS256: { hash: 'sha256', curve: null },
   ES256: { hash: 'sha256', curve: 'P-256' },
@@ -20,10 +23,10 @@ interface SigningKey {
   readonly publicKey: KeyObject
 }
 
-/** By the id of the key. */
+/** Keys by their id. */
 export type KeySet = ReadonlyMap<string, SigningKey>
 
-/** The keys of a JWK set (RFC 7517) by which tokens can be checked, without those that cannot be used. */
+/** Reads a JWK set (RFC 7517) and leaves out keys that no token can be checked by. */
 export function readKeySet(set: unknown): KeySet {
   const listed = (set as { readonly keys?: unknown } | null)?.keys
   const found = new Map<string, SigningKey>()
@@ -41,7 +44,7 @@ export function readKeySet(set: unknown): KeySet {
   return found
 }
 
-/** Whether this key made the signature. The key says by which algorithm, the token must agree. */
+/** Tells whether this key made the signature. The algorithm is that of the key, and the token must name the same. */
 export function isSignedBy(
   { algorithm, hash, publicKey }: SigningKey,
   { algorithm: named, signed, signature }: Jwt,

@@ -20,11 +20,17 @@ import { holderNamed, type Standing, TokenLanes } from './token-lanes.ts'
 /** How long an answer of the API server counts: rights that are taken away end within this time. */
 export const GRANTED_MS = 30_000
 export const REFUSED_MS = 5_000
-/** Tokens, and users in teams, that are remembered. */
+/** At most this many tokens, and as many users in teams, are remembered. */
 const ENTRIES_MAX = 10_000
-/** Users in teams whose rights are being asked for, and who wait for that. Each is seven questions. */
+/**
+ * At most this many users in teams may have their rights asked for at once, and as many may wait. Each costs seven
+ * questions.
+ */
 const RIGHTS_TURNS = { atOnce: 16, waiting: 200, waitMs: 5_000 }
-/** Refused tokens of an address, for each subject that was here before and for all others, and refused teams of a user. */
+/**
+ * Bounds the refused tokens of an address, for each subject that was here before and for all others together, and the
+ * refused teams of a user.
+ */
 export const REFUSALS = { burst: 20, refillMs: 1_000, keysMax: 10_000 }
 const BUSY: Admission = {
   kind: 'unavailable',
@@ -41,7 +47,9 @@ const STORE_AWAY: Admission = {
   reason: 'The job store is unavailable, try again',
   retryAfterMs: 1_000,
 }
-/** By a fault that is neither Redis' nor the API server's, such as a right that our user of Redis lacks. */
+/**
+ * The answer when neither Redis nor the API server is at fault, for example because our user of Redis lacks a right.
+ */
 const UNCHECKED: Admission = {
   kind: 'unavailable',
   reason: 'Users cannot be checked at present, try again',
@@ -50,19 +58,22 @@ const UNCHECKED: Admission = {
 const LOG_PAUSE_MS = 60_000
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
-/** Which tokens are shown to the API server. `jwt`: those that somebody signed with a private key; `any`: others too. */
+/**
+ * Says which tokens are shown to the API server: `jwt`, those that somebody signed with a private key, or `any`, others
+ * too.
+ */
 export type UserTokens = 'jwt' | 'any'
 
 interface KubernetesUsersOptions {
   readonly transport: Transport
   readonly tokens: UserTokens
-  /** That tokens must be for; null = the API server's own. */
+  /** The audience that tokens must be for; null = the API server's own. */
   readonly audience: string | null
-  /** null = all, or by a selector. */
+  /** null = all namespaces, or those of a selector. */
   readonly namespaces: readonly string[] | null
-  /** Throws ResourceApiError while that is not known. */
+  /** Throws ResourceApiError while the watched namespaces are not known. */
   readonly isWatched: (namespace: string) => boolean
-  /** Keeps what a namespace has left from another of its name. */
+  /** Keeps users of a namespace away from the data of a former namespace of the same name. */
   readonly claims: NamespaceClaims
   readonly clock: Clock
   readonly logger: Logger
@@ -74,22 +85,23 @@ interface Known {
 
 interface Rights {
   readonly permissions: Permissions | null
-  /** What Redis has of the team belongs to a former namespace of the name, and is being removed. */
+  /** What Redis has of the team belongs to a former namespace of the same name, and is being removed. */
   readonly isFormer?: boolean
 }
 
-/** How a question that nobody has asked yet is asked. */
+/** A question to the API server, and how it counts against whoever caused it. */
 interface Question<V> extends Pick<Standing, 'taker' | 'holder'> {
   readonly turns: FairTurns
-  /** An attempt is used up only once it is refused. */
+  /** true = no attempt is taken before the answer, but one is used up if the API server refuses. */
   readonly isLikelyGood: boolean
   readonly ask: () => Promise<V>
 }
 
 /**
- * The users of the cluster, by TokenReview and SubjectAccessReview. Owns what is remembered of both, the cluster's keys and
- * the places of questions under way. What somebody made up costs the cluster's own tokens nothing: those are told by their
- * signature before anything is counted. Of all others, a refused one uses up an attempt of its address.
+ * Authenticates and authorizes the users of the cluster by TokenReview and SubjectAccessReview. Owns the answers that
+ * it remembers, the cluster's keys and the places of questions under way. Made-up tokens cost the cluster's own tokens
+ * nothing, because those are told by their signature before anything is counted. Any other token that is refused uses
+ * up an attempt of its address.
  */
 export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   readonly #options: KubernetesUsersOptions
@@ -99,7 +111,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   readonly #known: ReviewMemory<Known>
   readonly #rights: ReviewMemory<Rights>
   readonly #rightsTurns: FairTurns
-  /** Teams and users who had rights there when last asked. */
+  /** The users that had rights in a team when last asked. */
   readonly #granted = new LruCache<string, true>(ENTRIES_MAX)
   /** By team and user, the question that others wait for before they ask their own. */
   readonly #firstAsks = new Map<string, Promise<void>>()
@@ -133,7 +145,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     const read = this.#read(token)
     if (read === null) return { kind: 'unknown' }
     const jwt = read === 'opaque' ? null : read
-    // Also while the API server's answer is still remembered.
+    // A token that is out of its time is refused even while the API server's answer is still remembered.
     if (jwt !== null && !isInTime(jwt, this.#options.clock.wallMs())) return { kind: 'unknown' }
     try {
       const known = await this.#identify(token, jwt, addressBlock(visit.address))
@@ -146,7 +158,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
 
   async admitUser(user: NamedUser, visit: Visit): Promise<Admission> {
     try {
-      // As the API server adds it to everyone who has logged in.
+      // The API server adds this group to everyone who has logged in.
       const groups = [...user.groups, 'system:authenticated']
       return await this.#inTeam({ ...user, groups }, visit.team)
     } catch (error) {
@@ -154,14 +166,14 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     }
   }
 
-  /** null = not worth asking about. */
+  /** null = the token is not worth a question. */
   #read(token: string): Jwt | 'opaque' | null {
     const read = readToken(token)
     return read === 'opaque' && this.#options.tokens !== 'any' ? null : read
   }
 
   async #identify(token: string, jwt: Jwt | null, address: string): Promise<Known | Admission> {
-    // Random tokens must not be guessed by how long a comparison takes, nor lie in memory.
+    // A token must not lie in memory, nor be guessed by how long a comparison takes.
     const key = hash('sha256', token, 'base64url')
     const known = this.#known.fresh(key) ?? this.#known.asked(key)
     if (known !== undefined) return known
@@ -182,7 +194,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   }
 
   async #standingOf(key: string, jwt: Jwt | null, address: string): Promise<Standing | 'forged'> {
-    // If the API server knew it when it was last asked, nobody made it up.
+    // A token that the API server knew when last asked was not made up.
     const isKnown = this.#known.wasGood(key)
     const origin = isKnown ? 'genuine' : jwt === null ? 'open' : await this.#keys.originOf(jwt)
     return origin === 'forged' ? origin : this.#lanes.standingOf(jwt, { origin, address })
@@ -207,7 +219,7 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     const pair = `${team} ${user.username}`
     const hadRights = (): boolean => this.#granted.get(pair) === true
     const first = this.#firstAsks.get(pair)
-    // Who is known to have had rights uses up no attempt of others, and so waits for none of them.
+    // A user who is known to have had rights uses up no attempt of others, and so need not wait for any.
     if (first !== undefined && !hadRights()) await first
     const asking = this.#recall(this.#rights, key, {
       taker: `user ${user.username}`,
@@ -236,20 +248,20 @@ export class KubernetesUsers implements UserVerifier, UserAuthorizer {
     return isFormer ? { permissions: null, isFormer } : { permissions }
   }
 
-  /** What is remembered or now asked. Who was good when last asked needs no attempt. */
+  /** Answers what is remembered, or asks. A key whose last answer was good needs no attempt. */
   async #recall<V extends object>(
     memory: ReviewMemory<V>,
     key: string,
     { taker, holder, turns, isLikelyGood, ask }: Question<V>,
   ): Promise<V | Admission> {
     const known = memory.fresh(key) ?? memory.asked(key)
-    // Nothing may be awaited before the question begins: others would begin theirs.
+    // Nothing may be awaited before the question begins, or others would begin theirs.
     if (known !== undefined) return known
     if (memory.wasGood(key)) return memory.ask(key, () => turns.run(holder, ask))
     const nowMs = (): number => this.#options.clock.monotonicMs()
     const retryAfterMs = this.#refusals.take(taker, nowMs())
     if (retryAfterMs > 0) return { kind: 'too_many', retryAfterMs }
-    // Many that come at once must not use up the attempts of their subject.
+    // Many that come at once must not use up the attempts of their subject, so this one is given back.
     if (isLikelyGood) this.#refusals.giveBack(taker)
     let isRefused = false
     try {

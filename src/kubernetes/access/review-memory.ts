@@ -2,7 +2,7 @@ import { LruCache } from '../../domain/lru-cache.ts'
 import type { Clock } from '../../ports/runtime.ts'
 
 interface ReviewRules<V> {
-  /** Of good answers, and of others. */
+  /** At most this many good answers are kept, and as many others. */
   readonly entriesMax: number
   readonly isGood: (value: V) => boolean
   /** How long an answer counts. */
@@ -11,13 +11,13 @@ interface ReviewRules<V> {
 
 interface Remembered<V> {
   readonly value: V
-  /** Monotonic. */
+  /** When the answer ceases to count, by the monotonic clock. */
   readonly untilMs: number
 }
 
 /**
- * Remembers answers of the API server for a time that depends on the answer, good ones apart from others, so that those
- * whom it refuses displace nobody. Owns the questions under way: each is asked once, however many wait for it.
+ * Remembers answers of the API server for a time that depends on the answer. Good answers are kept apart, so that
+ * refusals cannot displace them. Owns the questions under way: each is asked once, however many wait for it.
  */
 export class ReviewMemory<V extends object> {
   readonly #clock: Clock
@@ -33,7 +33,7 @@ export class ReviewMemory<V extends object> {
     this.#others = new LruCache(rules.entriesMax)
   }
 
-  /** The answer while it counts; undefined = ask. */
+  /** Answers what is remembered while it counts; undefined = it must be asked. */
   fresh(key: string): V | undefined {
     const known = this.#good.get(key) ?? this.#others.get(key)
     return known !== undefined && known.untilMs > this.#clock.monotonicMs() ? known.value : undefined
@@ -43,7 +43,7 @@ export class ReviewMemory<V extends object> {
     return this.#rules.isGood(value)
   }
 
-  /** Whether the last answer was good, however old it is. */
+  /** Tells whether the last answer was good, however old it is. */
   wasGood(key: string): boolean {
     return this.#good.get(key) !== undefined
   }
@@ -53,7 +53,7 @@ export class ReviewMemory<V extends object> {
     return this.#asking.get(key)
   }
 
-  /** Asks; a failure is not remembered. Only while nothing is asked for this key. */
+  /** Asks, and forgets a failure. May only be called while no question is under way for this key. */
   ask(key: string, question: () => Promise<V>): Promise<V> {
     const answer = question()
       .then((value) => {

@@ -5,14 +5,14 @@ import type { Origin } from './cluster-keys.ts'
 import type { Jwt } from './jwt.ts'
 
 /**
- * By how much is known of a token before the API server is asked about it. `genuine`: the cluster signed it, or it was good
- * when last asked about. `alike`: it looks like one that was good. `unknown`: anybody may have made it up.
+ * Says how much is known of a token before the API server is asked about it. `genuine`: the cluster signed it, or it
+ * was good when last asked about. `alike`: it resembles one that was good. `unknown`: anybody may have made it up.
  */
 type Lane = 'genuine' | 'alike' | 'unknown'
 
-/** Questions under way, and those that wait, in each lane, so that what is made up takes no place of what is not. */
+/** Bounds the questions under way and those that wait, in each lane, so that made-up tokens take no place of others. */
 export const LANE = { atOnce: 16, waiting: 200, waitMs: 5_000 }
-/** Subjects, and looks of tokens, that are remembered. */
+/** At most this many subjects, and as many features of tokens, are remembered. */
 const SUBJECTS_MAX = 10_000
 const LOOKS_MAX = 1_000
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):/
@@ -20,15 +20,15 @@ const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):/
 /** Where a question about a token stands in line. */
 export interface Standing {
   readonly lane: Lane
-  /** Who uses up an attempt if the API server refuses the token. */
+  /** Uses up an attempt if the API server refuses the token. */
   readonly taker: string
-  /** Whose turn it takes: holders share a lane. */
+  /** The holder whose turn it takes: holders share a lane. */
   readonly holder: string
 }
 
 /**
- * Deals the questions about tokens that are not known. Owns what was seen of those that the API server knew: none of it can
- * be learnt from a token that somebody made up.
+ * Assigns questions about unknown tokens to lanes. Owns the features of tokens that the API server knew, none of which
+ * somebody could learn from a token that was made up.
  */
 export class TokenLanes {
   readonly turns: Readonly<Record<Lane, FairTurns>>
@@ -43,19 +43,21 @@ export class TokenLanes {
     }
   }
 
-  /** @param jwt null for an opaque token */
+  /** @param jwt null = the token is opaque */
   standingOf(jwt: Jwt | null, { origin, address }: { origin: Origin; address: string }): Standing {
     const byAddress = { taker: `address ${address}`, holder: address }
     const lane = origin === 'genuine' ? 'genuine' : 'unknown'
     if (jwt === null) return { lane, ...byAddress }
     if (lane === 'genuine') {
-      // Its tokens may have ended with a pod, and those of the next pod must not wait for that.
+      // The uids are part of the taker: a pod's tokens may have ended with it, and those of the next pod must not wait
+      // for that.
       const taker = `genuine ${JSON.stringify([jwt.subject, ...jwt.boundTo])}`
       return { lane, taker, holder: holderNamed(jwt.subject ?? '') }
     }
     const subject = subjectOf(jwt)
     if (this.#subjects.get(subject) === true) {
-      // Anybody may write somebody's name into a token: where they come from, they use up attempts of their own.
+      // Anybody may write another's name into a token. Attempts are therefore counted by address, and such a token uses
+      // up its sender's own.
       const own = `address ${address} ${subject}`
       return { lane: 'alike', taker: own, holder: own }
     }
@@ -64,14 +66,14 @@ export class TokenLanes {
     return { lane: 'alike', taker: `address ${address} ${look}`, holder: address }
   }
 
-  /** For a token that the API server knew. */
+  /** Learns from a token that the API server knew. */
   note(jwt: Jwt): void {
     this.#subjects.set(subjectOf(jwt), true)
     this.#looks.set(lookOf(jwt), true)
   }
 }
 
-/** Service accounts of a namespace count as one: who may make one may make a thousand. */
+/** Counts all service accounts of a namespace as one holder: whoever may make one of them may make a thousand. */
 export function holderNamed(username: string): string {
   return SERVICE_ACCOUNT.exec(username)?.[1] ?? `user ${username}`
 }

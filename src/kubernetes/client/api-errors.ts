@@ -1,4 +1,4 @@
-import { ResourceApiError, reasonOf, type ResourceApiFault } from '../../domain/errors.ts'
+import { isFault, ResourceApiError, reasonOf, type ResourceApiFault } from '../../domain/errors.ts'
 import { excerpt } from '../../domain/excerpt.ts'
 
 const ERROR_TEXT_CHARACTERS_MAX = 1_000
@@ -37,7 +37,7 @@ const FAULTS: Readonly<Record<number, ResourceApiFault>> = {
   429: 'too_many',
 }
 
-/** @param answer not a success; its text is a `Status`, or whatever a proxy in between has written */
+/** @param answer any but a success; its text is a `Status`, or whatever a proxy in between has written */
 export function errorOfAnswer({ code, text, retryAfter }: ApiAnswer): ResourceApiError {
   const status = statusOf(text)
   const message = status?.message ?? text.trim()
@@ -54,7 +54,7 @@ export function errorOfStatus(status: ApiStatus): ResourceApiError {
   )
 }
 
-/** No answer came: the connection failed, the deadline passed, or the request was canceled. */
+/** Stands for a request without an answer: the connection failed, the deadline passed, or the request was canceled. */
 export function errorOfSilence(what: string, cause?: unknown): ResourceApiError {
   const reason = cause === undefined ? what : `${what}: ${reasonOf(cause)}`
   return new ResourceApiError('unavailable', excerpt(reason, ERROR_TEXT_CHARACTERS_MAX), { cause })
@@ -64,11 +64,7 @@ export function errorOfSize(bytesMax: number): ResourceApiError {
   return new ResourceApiError('too_large', `the answer has more than ${bytesMax} bytes`)
 }
 
-export function isFault(error: unknown, fault: ResourceApiFault): boolean {
-  return error instanceof ResourceApiError && error.fault === fault
-}
-
-/** null when the API server has no such object. */
+/** Turns `not_found` into null. */
 export async function ignoreNotFound<T>(request: Promise<T>): Promise<T | null> {
   try {
     return await request

@@ -1,10 +1,11 @@
-/** How to reach an API server, and as whom. */
+/** How to reach an API server, and which credentials to use. */
 export interface ClusterConfig {
-  /** `https://…` without a trailing slash; may have a path. */
+  /** An `https://` URL without a trailing slash, which may have a path. */
   readonly server: string
   /**
-   * Called for every request. A token is at most 60 s older than its file, the CA certificate is that of its file. Throws
-   * ResourceApiError when a file cannot be read or a credential plugin fails.
+   * Answers the credentials of a request, and is called for each. A token is at most 60 s older than its file, and the
+   * CA certificate is always that of its file. Throws ResourceApiError when a file cannot be read or a credential
+   * plugin fails.
    */
   access(): Promise<ClusterAccess>
   /** Drops cached tokens, after the server has refused one. */

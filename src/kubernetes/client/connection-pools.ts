@@ -3,9 +3,9 @@ import { Pool } from 'undici'
 import type { ClusterTls } from './cluster-config.ts'
 
 /**
- * What the connections are for. `urgent` is the Lease, which is renewed even while all other requests hang. `review` is who
- * users are and what they may do, which must not wait behind anybody's edits, and `doubt` the same about tokens that anybody
- * may have made up.
+ * What connections are used for. `urgent` is the Lease, which is renewed even while all other requests hang. `review`
+ * asks who users are and what they may do, which must not wait behind anybody's edits, and `doubt` asks the same about
+ * tokens that anybody may have made up.
  */
 export type PoolName = 'api' | 'urgent' | 'review' | 'doubt' | 'watch'
 
@@ -17,9 +17,11 @@ const CONNECTIONS_MAX: Readonly<Record<PoolName, number>> = {
   watch: 256,
 }
 const CONNECT_TIMEOUT_MS = 10_000
-/** Below the 90 s or more of API servers and of the load balancers in front of them. */
+/**
+ * Shorter than the 90 s or more after which API servers, and the load balancers before them, close idle connections.
+ */
 const KEEP_ALIVE_MS = 30_000
-/** Before TCP probes a silent connection; the value of client-go. */
+/** A connection that has been silent for this long is probed by TCP. The value is client-go's. */
 const TCP_KEEP_ALIVE_MS = 30_000
 
 /** The connections to one API server: a few for the requests of each purpose, and one for each watch. */

@@ -9,16 +9,16 @@ import type { ClusterConfig } from './cluster-config.ts'
 export interface PodEnvironment {
   readonly apiServerHost: string
   readonly apiServerPort: string
-  /** Has `token` and `ca.crt`, which the kubelet rotates. */
+  /** The folder of `token` and `ca.crt`, which the kubelet rotates. */
   readonly accountFolder: string
 }
 
-/** As client-go: the kubelet replaces a token long before it expires. */
+/** The kubelet replaces a token long before it expires. client-go reads it as often. */
 const TOKEN_MAX_AGE_MS = 60_000
 
 /**
- * A pod's access to its API server, by its service account. Does not use client-node: loading it would cost each process
- * 78 MiB and a second of CPU.
+ * Gives a pod access to its API server by its service account. client-node is not used, as loading it would cost each
+ * process 78 MiB and a second of CPU.
  */
 export function inClusterConfig(pod: PodEnvironment, clock: Clock): ClusterConfig {
   const { apiServerHost: host, apiServerPort: port, accountFolder } = pod
@@ -40,7 +40,7 @@ export function inClusterConfig(pod: PodEnvironment, clock: Clock): ClusterConfi
   }
 }
 
-/** Synchronous: promises for two small files would add an eighth to the cost of a request. */
+/** Reads synchronously: promises for two small files would add an eighth to the cost of a request. */
 function readAccountFile(path: string): string {
   try {
     return readFileSync(path, 'utf8')

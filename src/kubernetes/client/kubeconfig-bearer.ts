@@ -2,8 +2,8 @@ import type { RequestOptions } from 'node:https'
 import { KubeConfig } from '@kubernetes/client-node'
 
 /**
- * The bearer token with which the current context of a kubeconfig logs in, from the file itself or from the program that
- * it names; null when it logs in otherwise, such as by a certificate.
+ * Reads the bearer token with which the current context of a kubeconfig logs in, from the file itself or from the
+ * program that it names. null = it logs in otherwise, for example by a certificate.
  * @param kubeconfig YAML or JSON
  */
 export async function bearerOfKubeconfig(kubeconfig: string): Promise<string | null> {

@@ -8,8 +8,8 @@ import type { ClusterConfig, ClusterTls } from './cluster-config.ts'
 const NOTHING_FOUND = 'http://localhost:8080'
 
 /**
- * Without a file, the usual search order of Kubernetes clients: KUBECONFIG, `~/.kube/config`, the pod's service account.
- * Throws StartupError.
+ * Without a file, follows the search order of Kubernetes clients: KUBECONFIG, `~/.kube/config`, the pod's service
+ * account. Throws StartupError.
  */
 export function loadKubeconfig(file: string | null): ClusterConfig {
   let kubeConfig = load(file)
@@ -80,7 +80,7 @@ function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions
   }
 }
 
-/** client-node sets Buffers. */
+/** client-node gives Buffers. */
 function textsOf(pems: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(pems).flatMap(([name, pem]) => (Buffer.isBuffer(pem) ? [[name, pem.toString()]] : [])),

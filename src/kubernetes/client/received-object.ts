@@ -1,14 +1,14 @@
-import type { KubeObject, ObjectMeta } from '../../ports/kubernetes.ts'
+import type { KubeObject, ObjectMeta } from '../../ports/resource-store.ts'
 import type { ResourceKind } from './resource-path.ts'
 
 /** A second copy of the manifest, written by `kubectl apply`. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
- * Prepares an object of the API server for keeping: drops `managedFields`, except who wrote and who applied the spec last,
- * and the copy that `kubectl apply` keeps, which are often longer than all the rest; adds the kind, which lists of built-in
- * objects leave out; and freezes it. 10,000 queues take 14 MiB like this and 37 MiB with `managedFields`. Freezing them
- * deeply rather than at the top takes 50 ms and 1 MiB.
+ * Prepares an object of the API server for keeping. Drops `managedFields`, except who wrote and who applied the spec
+ * last, and the copy that `kubectl apply` keeps, which are often longer than all the rest; adds the kind, which lists
+ * of built-in objects leave out; and freezes it. 10,000 queues take 14 MiB in this form and 37 MiB with
+ * `managedFields`. Freezing them deeply rather than at the top takes 50 ms and 1 MiB.
  * @param transform leaves out more
  */
 export function received(
@@ -35,12 +35,12 @@ interface ManagedFields {
   readonly manager?: string
   readonly operation?: string
   readonly subresource?: string
-  /** RFC 3339, whole seconds. */
+  /** RFC 3339 in whole seconds. */
   readonly time?: string
   readonly fieldsV1?: Readonly<Record<string, unknown>>
 }
 
-/** The first way of `kubectl apply`, which is no `Apply` for the API server. */
+/** The manager of a client-side `kubectl apply`, which the API server records as an `Update`, not an `Apply`. */
 const CLIENT_SIDE_APPLY = 'kubectl-client-side-apply'
 
 function writersOf(

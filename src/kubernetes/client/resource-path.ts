@@ -1,9 +1,9 @@
-/** A kind as the API server serves it. */
+/** A kind of object, as the API server serves it. */
 export interface ResourceKind {
   /** `punctual.dev/v1alpha1`, or `v1` for the core group. */
   readonly apiVersion: string
   readonly kind: string
-  /** As in URL paths: `httpqueues`. */
+  /** The plural in URL paths: `httpqueues`. */
   readonly plural: string
 }
 
@@ -12,7 +12,7 @@ export interface NamespacedName {
   readonly name: string
 }
 
-/** The path of all objects of a kind. @param namespace null = all */
+/** The path of all objects of a kind. @param namespace null = in all namespaces */
 export function collectionPath({ apiVersion, plural }: ResourceKind, namespace: string | null): string {
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
   return namespace === null

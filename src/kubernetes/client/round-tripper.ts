@@ -12,15 +12,18 @@ const PATCH_TYPES = { merge: 'application/merge-patch+json', apply: 'application
 /** One HTTP request to the API server. */
 export interface WireRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** From the API server's root: `/apis/punctual.dev/v1alpha1/httpqueues`. */
+  /** The path from the API server's root: `/apis/punctual.dev/v1alpha1/httpqueues`. */
   readonly path: string
   /** Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Of a PATCH: JSON merge patch or server-side apply. */
+  /** Says what a PATCH is: a JSON merge patch or a server-side apply. */
   readonly patchType?: keyof typeof PATCH_TYPES
-  /** Whose connections and rate limit it uses; `api` by default. `urgent` has no limit: a Lease waits for nothing. */
+  /**
+   * Names the connections and the rate limit to use; `api` by default. `urgent` has no limit, as a Lease waits for
+   * nothing.
+   */
   readonly pool?: Exclude<PoolName, 'watch'>
   /** `application/json` by default. */
   readonly accept?: string
@@ -28,7 +31,7 @@ export interface WireRequest {
   readonly answerBytesMax?: number
 }
 
-/** An answer whose body is still to be read. */
+/** The head of an answer whose body is still to be read. */
 interface OpenAnswer extends Omit<ApiAnswer, 'text'> {
   readonly body: AsyncIterable<Uint8Array>
 }
@@ -37,7 +40,7 @@ export interface RoundTripperOptions {
   readonly config: ClusterConfig
   readonly clock: Clock
   readonly metrics: ClusterMetrics
-  /** Such as `punctual/0.1.0`. */
+  /** The User-Agent, such as `punctual/0.1.0`. */
   readonly userAgent: string
 }
 
@@ -45,7 +48,7 @@ export interface RoundTripperOptions {
 export class RoundTripper {
   readonly #options: RoundTripperOptions
   readonly #pools: ConnectionPools
-  /** The path of the server's URL, before that of each request. */
+  /** The path in the server's URL, which precedes that of each request. */
   readonly #root: string
 
   constructor(options: RoundTripperOptions) {

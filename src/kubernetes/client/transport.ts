@@ -10,9 +10,9 @@ import { Deadline } from './deadline.ts'
 import { RateLimiter } from './rate-limiter.ts'
 import { RoundTripper, type RoundTripperOptions, type WireRequest } from './round-tripper.ts'
 
-/** From the call to the last byte of the answer, rate limit and retries included. */
+/** Counts from the call to the last byte of the answer, rate limit and retries included. */
 export const REQUEST_TIMEOUT_MS = 30_000
-/** How often a request is sent at most when the server asks to try again later. */
+/** A request is sent at most this many times when the server asks to try again later. */
 export const TRIES_MAX = 5
 /**
  * Guards the API server against a bug of ours. Sharing the server among its clients is its own job (API Priority and
@@ -32,8 +32,8 @@ export interface Transport {
    */
   request<T>(request: ApiRequest): Promise<T>
   /**
-   * An endless body, as soon as its answer has begun; reading it throws when the connection breaks or the signal aborts.
-   * Throws ResourceApiError, without a retry.
+   * Answers an endless body as soon as its answer has begun; reading it throws when the connection breaks or the signal
+   * aborts. Throws ResourceApiError, without a retry.
    */
   watch(request: Pick<WireRequest, 'path' | 'query'>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
   /** Cancels all requests and watches. */
@@ -42,7 +42,7 @@ export interface Transport {
 
 interface Parts extends RoundTripperOptions {
   readonly roundTripper: RoundTripper
-  /** One for each purpose, so that who edits much keeps nobody's token from being looked up. */
+  /** Each purpose has its own, so that someone who edits much keeps nobody's token from being reviewed. */
   readonly rateLimiters: Readonly<Record<'api' | 'review' | 'doubt', RateLimiter>>
 }
 
@@ -101,7 +101,7 @@ async function sendUntilAnswered(
   for (let tries = 1; ; tries += 1) {
     if (pool !== 'urgent') await rateLimiters[pool].wait(deadline.signal)
     const answer = await roundTripper.roundTrip(request, deadline.signal).catch((error: unknown) => {
-      // Most often the server closed an idle connection just as we wrote to it.
+      // Most often the server has closed an idle connection just as we wrote to it.
       if (mayResend && !deadline.signal.aborted && !(error instanceof ResourceApiError))
         return 'broken' as const
       throw error
@@ -124,7 +124,10 @@ async function sendUntilAnswered(
   }
 }
 
-/** Of an answer that turned the request away before anything was done, so that even a write may be sent again. */
+/**
+ * Answers how long to wait after an answer that turned the request away before anything was done, so that even a write
+ * may be sent again. null = it must not be sent again.
+ */
 function retryPauseMs({ code }: ApiAnswer, { retryAfterMs }: ResourceApiError): number | null {
   return code === 429 || code === 503 ? retryAfterMs : null
 }

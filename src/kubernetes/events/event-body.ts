@@ -1,11 +1,11 @@
 import type { ResourceEvent } from '../../ports/kubernetes.ts'
 import { microTime } from '../client/micro-time.ts'
 
-/** Who reports. */
+/** Who reports an Event. */
 export interface EventSource {
   /** A qualified name: `punctual.dev/controller`. */
   readonly controller: string
-  /** The pod. */
+  /** The name of the pod. */
   readonly instance: string
 }
 
@@ -17,7 +17,7 @@ export interface EventTimes {
 }
 
 const NOTE_BYTES_MAX = 1_024
-/** Of any name in Kubernetes. */
+/** The most that Kubernetes allows in any name. */
 const NAME_CHARACTERS_MAX = 253
 
 /** An Event of events.k8s.io/v1. */

@@ -1,9 +1,9 @@
-import { ResourceApiError, type ResourceApiFault, reasonOf } from '../../domain/errors.ts'
+import { ResourceApiError, type ResourceApiFault, reasonOf, isFault } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
 import type { EventRecorder, ResourceEvent } from '../../ports/kubernetes.ts'
 import type { ReconcileMetrics } from '../../ports/metrics.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
-import { ignoreNotFound, isFault } from '../client/api-errors.ts'
+import { ignoreNotFound } from '../client/api-errors.ts'
 import type { Transport } from '../client/transport.ts'
 import { eventBody, eventName, seriesBody, seriesKey, type EventSource } from './event-body.ts'
 
@@ -20,7 +20,7 @@ export interface EventRecorderOptions {
 }
 
 const WAITING_MAX = 1_000
-/** Beyond it the oldest series is dropped; its next event becomes a new object. */
+/** Beyond this many the oldest series is dropped, and its next event becomes a new object. */
 const SERIES_MAX = 2_000
 // Tries, retry pause, and the ages at which a series ends or is refreshed are those of client-go.
 const TRIES_MAX = 12
@@ -29,17 +29,17 @@ const FINISH_MS = 360_000
 const REFRESH_MS = 1_800_000
 const SWEEP_MS = 60_000
 const FLUSH_TIMEOUT_MS = 5_000
-/** The fault is not in the event, so another try may succeed. */
+/** These faults do not lie in the event, so another try may succeed. */
 const TRANSIENT: ReadonlySet<ResourceApiFault> = new Set(['unavailable', 'too_many', 'unauthorized'])
 
 interface Series {
   readonly key: string
   readonly name: string
   readonly event: ResourceEvent
-  /** By the wall clock. */
+  /** The time of the first event by the wall clock. */
   readonly firstMs: number
   lastMs: number
-  /** By the monotonic clock. */
+  /** When the last event came, by the monotonic clock. */
   seenMs: number
   count: number
   /** The count that the API server has; 0 = it does not have the event. */
@@ -57,7 +57,7 @@ export class SeriesRecorder implements EventRecorder {
   readonly #options: EventRecorderOptions
   readonly #series = new Map<string, Series>()
   readonly #waiting = new Set<Series>()
-  /** Being sent. */
+  /** The series that is being sent. */
   #current: Series | null = null
   readonly #stopping = new AbortController()
   readonly #flushTimeout = new AbortController()
@@ -154,7 +154,10 @@ export class SeriesRecorder implements EventRecorder {
     this.#sender = null
   }
 
-  /** Whether it may not just be counted: the second event starts the series, and a stop sends every count. */
+  /**
+   * Tells whether the series must be sent, not just counted: its second event starts the series, and a stop sends every
+   * count.
+   */
   #mustSend(series: Series): boolean {
     if (series === this.#current || this.#series.get(series.key) !== series) return false
     return series.count > series.sentCount && (series.sentCount === 1 || this.#stopping.signal.aborted)
@@ -202,12 +205,12 @@ export class SeriesRecorder implements EventRecorder {
       await transport.request({ method: 'POST', path: pathOf(series), body, signal })
     } catch (error) {
       if (!isFault(error, 'conflict')) throw error
-      // An earlier try had created it and its answer was lost.
+      // An earlier try has created the Event, and its answer was lost.
       if (series.count > 1) await this.#patch(series)
     }
   }
 
-  /** False when the Event has expired: the API server keeps them for about an hour. */
+  /** Answers false when the Event has expired, as the API server keeps one for about an hour. */
   async #patch(series: Series): Promise<boolean> {
     const patched = this.#options.transport.request({
       method: 'PATCH',

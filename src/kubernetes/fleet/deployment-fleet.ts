@@ -30,12 +30,12 @@ const PODS_MAX = 1_000
 /** Pods written by one call; the next call writes the rest. */
 const COST_WRITES_MAX = 50
 
-/** The executors as one Deployment. */
+/** Scales the executors, which are the pods of one Deployment. */
 export class DeploymentFleet implements ExecutorFleet {
   readonly #options: FleetOptions
   readonly #scalers: OtherScalers
   readonly #scalePath: string
-  /** By pod, as last read or written. */
+  /** The cost of each pod, as last read or written. */
   #costs: Map<string, number> | null = null
 
   constructor(options: FleetOptions) {
@@ -87,7 +87,7 @@ export class DeploymentFleet implements ExecutorFleet {
     return ignoreNotFound(this.#options.transport.request<Scale>({ method: 'GET', path: this.#scalePath }))
   }
 
-  /** Without those that are terminating or have ended. */
+  /** Leaves out pods that are terminating or have ended. */
   async #listPods(scale: Scale): Promise<readonly Pod[]> {
     const labelSelector = scale.status?.selector ?? ''
     // An empty selector would list the whole namespace.
@@ -126,7 +126,7 @@ function costOf({ metadata }: Pod): number {
   return Number.isSafeInteger(cost) ? cost : 0
 }
 
-/** In powers of two, so that not every call causes a write to its pod. */
+/** Rounds to powers of two, so that not every call causes a write to its pod. */
 function costOfCalls(calls: number): number {
   return calls <= 0 ? 0 : 2 ** Math.floor(Math.log2(calls))
 }

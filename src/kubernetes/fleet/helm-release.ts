@@ -16,9 +16,9 @@ interface ReleaseSecret {
 }
 
 /**
- * What Helm says of a release: the status of its newest revision, such as `deployed` or `uninstalling`. Helm writes the
- * latter before it makes the first object of a hook. null = it keeps no such release in Secrets of this namespace.
- * Throws ResourceApiError.
+ * Answers what Helm says of a release: the status of its newest revision, such as `deployed` or `uninstalling`. Helm
+ * writes the latter before it makes the first object of a hook. null = Helm keeps no such release in Secrets of this
+ * namespace. Throws ResourceApiError.
  * @property revision one that exists or did, from 1
  */
 export async function helmStatusOf(

@@ -1,6 +1,6 @@
-import { ResourceApiError } from '../../domain/errors.ts'
+import { ResourceApiError, isFault } from '../../domain/errors.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
-import { ignoreNotFound, isFault } from '../client/api-errors.ts'
+import { ignoreNotFound } from '../client/api-errors.ts'
 import { collectionPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 
@@ -8,7 +8,7 @@ export interface FleetOptions {
   readonly transport: Transport
   readonly clock: Clock
   readonly logger: Logger
-  /** Of the controller itself. */
+  /** The namespace of the controller itself. */
   readonly namespace: string
   readonly deployment: string
 }
@@ -25,7 +25,7 @@ const HPA: ResourceKind = {
   kind: 'HorizontalPodAutoscaler',
   plural: 'horizontalpodautoscalers',
 }
-/** Of KEDA, which creates an HPA for each that is not paused. */
+/** KEDA's own kind. It creates an HPA for each that is not paused. */
 const SCALED_OBJECT: ResourceKind = {
   apiVersion: 'keda.sh/v1alpha1',
   kind: 'ScaledObject',
@@ -37,7 +37,7 @@ const SCALERS_MAX = 500
 /** Finds autoscalers that scale the same Deployment. */
 export class OtherScalers {
   readonly #options: FleetOptions
-  /** Kinds we may not list; each is logged once. */
+  /** Kinds that we may not list. Each is logged once. */
   readonly #forbidden = new Set<string>()
   #found: { readonly scaler: string | null; readonly atMs: number } | null = null
 
@@ -45,7 +45,9 @@ export class OtherScalers {
     this.#options = options
   }
 
-  /** Kind and name of one, at most a minute old; null = none. Throws ResourceApiError. */
+  /**
+   * Answers kind and name of another autoscaler, at most a minute old; null = there is none. Throws ResourceApiError.
+   */
   async find(): Promise<string | null> {
     const nowMs = this.#options.clock.monotonicMs()
     if (this.#found === null || nowMs - this.#found.atMs >= CACHED_MS) {

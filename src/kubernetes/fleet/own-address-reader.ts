@@ -1,5 +1,6 @@
+import { isFault } from '../../domain/errors.ts'
 import type { OwnAddressReader } from '../../ports/kubernetes.ts'
-import { ignoreNotFound, isFault } from '../client/api-errors.ts'
+import { ignoreNotFound } from '../client/api-errors.ts'
 import { collectionPath, objectPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 
@@ -11,7 +12,7 @@ interface EndpointSlice {
   readonly endpoints?: ReadonlyArray<{ readonly addresses?: readonly string[] }> | null
 }
 
-/** What an API server tells every client of its own address, such as `192.0.2.1:6443`. */
+/** The API server's own address as it tells it to every client, such as `192.0.2.1:6443`. */
 interface ApiVersions {
   readonly serverAddressByClientCIDRs?: ReadonlyArray<{ readonly serverAddress?: string }> | null
 }
@@ -22,12 +23,12 @@ const ENDPOINT_SLICE: ResourceKind = {
   kind: 'EndpointSlice',
   plural: 'endpointslices',
 }
-/** The API servers write this one about themselves. */
+/** The object that the API servers write about themselves. */
 const OF_API_SERVER = { namespace: 'default', name: 'kubernetes' }
-/** Every pod of the chart has it, that of the bundled Redis too. */
+/** All pods of the chart have this label, that of the bundled Redis too. */
 const OUR_PODS = 'app.kubernetes.io/name=punctual'
 const PAGE_PODS = 500
-/** 10,000 pods. */
+/** Enough pages for 10,000 pods. */
 const PAGES_MAX = 20
 
 interface PodPage {
@@ -35,7 +36,7 @@ interface PodPage {
   readonly items: readonly Pod[] | null
 }
 
-/** @param options.namespace of the controller itself */
+/** @param options.namespace that of the controller itself */
 export function createOwnAddressReader({
   transport,
   namespace,
@@ -53,7 +54,7 @@ export function createOwnAddressReader({
   }
 }
 
-/** Without the right to read in `default`, the one that we talk to is still known. */
+/** Without the right to read in `default`, the API server that we talk to is still known. */
 async function readApiServers(transport: Transport): Promise<string[]> {
   try {
     const path = objectPath(ENDPOINT_SLICE, OF_API_SERVER)
@@ -69,7 +70,7 @@ async function readApiServers(transport: Transport): Promise<string[]> {
   }
 }
 
-/** null for what is no host with a port. */
+/** null = the text is no host with a port. */
 function hostOf(serverAddress = ''): string | null {
   const url = URL.parse(`https://${serverAddress}`)
   return url === null ? null : url.hostname.replace(/^\[|\]$/g, '')
@@ -83,7 +84,8 @@ async function podsOf(transport: Transport, namespace: string): Promise<Pod[]> {
       method: 'GET',
       path: collectionPath(POD, namespace),
       query: {
-        ...{ labelSelector: OUR_PODS, limit: PAGE_PODS },
+        labelSelector: OUR_PODS,
+        limit: PAGE_PODS,
         ...(next === undefined ? {} : { continue: next }),
       },
     })
@@ -94,7 +96,7 @@ async function podsOf(transport: Transport, namespace: string): Promise<Pod[]> {
   throw new Error(`there are more than ${PAGES_MAX * PAGE_PODS} pods`)
 }
 
-/** The address of a pod that has ended may be another's by now. */
+/** A pod that has ended does not count, as its address may be another's by now. */
 function isThere({ status }: Pod): boolean {
   return status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
 }

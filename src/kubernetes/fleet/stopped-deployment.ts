@@ -19,7 +19,7 @@ interface Scale {
   readonly status?: { readonly selector?: string }
 }
 
-/** Whether there is such a Deployment, and it is to have pods. Throws ResourceApiError. */
+/** Tells whether the Deployment exists and is to have pods. Throws ResourceApiError. */
 export async function wantsPods(transport: Transport, place: NamespacedName): Promise<boolean> {
   const path = `${objectPath(DEPLOYMENT, place)}/scale`
   const scale = await ignoreNotFound(transport.request<Scale>({ method: 'GET', path }))
@@ -27,8 +27,8 @@ export async function wantsPods(transport: Transport, place: NamespacedName): Pr
 }
 
 /**
- * Scales a Deployment to zero, if there is one, and waits until its pods are gone. Throws ResourceApiError.
- * @param options `untilMs`: when to give up, monotonic
+ * Scales a Deployment to zero, if it exists, and waits until its pods are gone. Throws ResourceApiError.
+ * @param options `untilMs`: when to give up, by the monotonic clock
  */
 export async function stopDeployment(
   {
@@ -48,7 +48,9 @@ export async function stopDeployment(
   const pods = collectionPath(POD, place.namespace)
   for (;;) {
     const { items } = await transport.request<{ readonly items: readonly unknown[] }>({
-      ...{ method: 'GET', path: pods, query: { labelSelector, limit: 1 } },
+      method: 'GET',
+      path: pods,
+      query: { labelSelector, limit: 1 },
     })
     if (items.length === 0) return
     if (clock.monotonicMs() >= untilMs) {

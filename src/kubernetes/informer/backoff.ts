@@ -1,13 +1,13 @@
 import type { Clock } from '../../ports/runtime.ts'
 
-/** As client-go. */
+/** The value is client-go's. */
 const BACKOFF_MIN_MS = 800
-/** Not the 30 s of client-go: after an outage, changes must be applied within 15 s. */
+/** Shorter than client-go's 30 s, because changes must be applied within 15 s after an outage. */
 export const BACKOFF_MAX_MS = 10_000
-/** After this long without a failure the backoff starts over, as in client-go. */
+/** After this long without a failure the backoff starts over, as it does in client-go. */
 const RESET_AFTER_MS = 120_000
 
-/** Exponential backoff with jitter, for one loop. */
+/** Paces the retries of one loop by exponential backoff with jitter. */
 export class Backoff {
   readonly #clock: Clock
   readonly #random: () => number
@@ -24,11 +24,11 @@ export class Backoff {
     this.#failures = 0
   }
 
-  /** How long to wait after one more failure: from 0.8 to 10 s, doubling, half of it jitter. */
+  /** Answers how long to wait after one more failure: from 0.8 to 10 s, doubling, half of it jitter. */
   nextMs(): number {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#lastEndsAtMs >= RESET_AFTER_MS) this.#failures = 0
-    // A fixed half prevents a storm of reconnects; a random half keeps clients from coming all at once.
+    // The fixed half prevents a storm of reconnects, and the random half keeps clients from coming all at once.
     const ceilingMs = Math.min(BACKOFF_MAX_MS, 2 * BACKOFF_MIN_MS * 2 ** this.#failures)
     const backoffMs = (ceilingMs / 2) * (1 + this.#random())
     this.#failures += 1

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 
 /** Shorter payloads and headers are kept: reading them from the API server costs more than the memory. */
 const KEPT_BYTES_MAX = 1024

@@ -1,8 +1,11 @@
 import { reasonOf } from '../../domain/errors.ts'
-import type { Informer, KubeObject, ObjectKey } from '../../ports/kubernetes.ts'
+import type { Informer, ObjectKey } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { Logger } from '../../ports/runtime.ts'
 
-/** Index functions by name: under which values an object is found. They must be pure. */
+/**
+ * Index functions by the name of the index. Each must be pure, and answers the values under which an object is found.
+ */
 export type IndexFunctions<T> = Readonly<Record<string, (object: T) => readonly string[]>>
 
 interface Index<T> {
@@ -13,8 +16,8 @@ interface Index<T> {
 type Listener<T> = Parameters<Informer<T & KubeObject>['onChange']>[0]
 
 /**
- * The objects of one kind, by key and by index, and the listeners to their changes. All objects in it are frozen. Tolerates
- * events that come twice or late: an older version never replaces a newer one.
+ * Keeps the objects of one kind, by key and by index, and tells listeners of their changes. All its objects are frozen.
+ * It tolerates events that come twice or late: an older version never replaces a newer one.
  */
 export class Indexer<T extends KubeObject> {
   readonly #logger: Logger
@@ -69,7 +72,7 @@ export class Indexer<T extends KubeObject> {
   /**
    * Takes a full list: known objects that are missing from it were deleted while nobody watched. Older versions count
    * too, for the API server may have been restored from a backup.
-   * @param namespace the only one listed; null = all
+   * @param namespace the only one that was listed; null = all were
    */
   replace(namespace: string | null, objects: readonly T[]): void {
     const listed = new Set(objects.map(keyOf))
@@ -80,7 +83,7 @@ export class Indexer<T extends KubeObject> {
     for (const object of objects) this.#set(object)
   }
 
-  /** Takes over what another copy has, whatever its version. @param object undefined = nothing */
+  /** Takes over what another copy has, whatever its version. @param object undefined = the other copy has none */
   protected follow(key: ObjectKey, object: T | undefined): void {
     const known = this.#objects.get(key)
     if (known !== object) this.#change(key, known, object)
@@ -95,7 +98,7 @@ export class Indexer<T extends KubeObject> {
       if (resourceVersion !== known.metadata.resourceVersion) this.#change(key, known, object)
       return
     }
-    // Deleted and recreated while nobody watched: listeners must see both.
+    // The object was deleted and created again while nobody watched, and listeners must see both.
     this.#change(key, known, undefined)
     this.#change(key, undefined, object)
   }
@@ -125,7 +128,7 @@ export class Indexer<T extends KubeObject> {
     }
   }
 
-  /** An object that cannot be indexed is not found so, and the list it came with is taken all the same. */
+  /** An object that cannot be indexed is not found by this index; the list it came with is taken all the same. */
   #valuesOf(key: ObjectKey, object: T, valuesOf: Index<T>['valuesOf']): readonly string[] {
     try {
       return valuesOf(object)

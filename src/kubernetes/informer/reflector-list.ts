@@ -1,25 +1,27 @@
-import type { KubeObject, ObjectKey } from '../../ports/kubernetes.ts'
-import { errorOfSilence, isFault } from '../client/api-errors.ts'
+import { isFault } from '../../domain/errors.ts'
+import type { ObjectKey } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
+import { errorOfSilence } from '../client/api-errors.ts'
 import { received } from '../client/received-object.ts'
 import { collectionPath, type ResourceKind } from '../client/resource-path.ts'
 import type { ApiRequest, Transport } from '../client/transport.ts'
 import { keyOf } from './indexer.ts'
 
 export const LIST_PAGE_OBJECTS = 500
-/** A page is in memory as text and as objects, besides all that is known, in a process of a few hundred MiB. */
+/** A page is in memory both as text and as objects, besides all that is known, in a process of a few hundred MiB. */
 export const LIST_PAGE_BYTES_MAX = 16 * 1024 * 1024
 /** The page size is divided by this when a page is too large. */
 const LIST_PAGE_DIVISOR = 10
-/** This many always fit: etcd takes 1.5 MiB per object. */
+/** This few objects always fit, as etcd takes 1.5 MiB for each. */
 export const LIST_PAGE_OBJECTS_MIN = 5
-/** A list that asks for more has no end and is a fault. */
+/** A list with more objects is taken to have no end, and is a fault. */
 export const LIST_OBJECTS_MAX = 200_000
 
 interface ListOptions {
   readonly transport: Transport
   readonly kind: ResourceKind
   readonly namespace: string | null
-  /** Only objects with these labels; absent = all. */
+  /** Lists only objects with these labels; absent = all. */
   readonly labelSelector?: string | undefined
   /** Finds the copy that is kept already. */
   readonly known?: (key: ObjectKey) => KubeObject | undefined
@@ -39,11 +41,11 @@ export interface ListedObjects {
 
 interface PageQuery {
   readonly limit: number
-  /** The token of the previous page; undefined = from the first object. */
+  /** The token of the previous page; undefined = the list starts with the first object. */
   readonly continue: string | undefined
 }
 
-/** All objects at the newest version, in pages. Throws ResourceApiError. */
+/** Lists all objects at the newest version, in pages. Throws ResourceApiError. */
 export async function listObjects(options: ListOptions, signal: AbortSignal): Promise<ListedObjects> {
   const objects: KubeObject[] = []
   let version: string | null = null
@@ -56,7 +58,7 @@ export async function listObjects(options: ListOptions, signal: AbortSignal): Pr
     for (const item of page.items ?? []) objects.push(knownOrReceived(options, item))
     const next = page.metadata.continue
     if (next === undefined || next === '') return { objects, version }
-    // Large objects mostly come together, being of one team: grow the page again after them.
+    // Large objects mostly come together, being of one team, so the page grows again after them.
     query = { limit: Math.min(limit * 2, LIST_PAGE_OBJECTS), continue: next }
     requested += limit
   }
@@ -75,7 +77,7 @@ function knownOrReceived({ kind, known, transform }: ListOptions, item: KubeObje
   return isSame ? before : received(item, kind, transform)
 }
 
-/** Etcd compacted the version of the first pages before the last page was read. */
+/** Lists without pages, after etcd compacted the version of the first pages before the last one was read. */
 async function listUnpaged(options: ListOptions, signal: AbortSignal): Promise<ListedObjects> {
   const { items, metadata } = await read(options, { signal })
   return {

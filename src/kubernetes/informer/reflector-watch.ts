@@ -1,14 +1,18 @@
-import type { KubeObject } from '../../ports/kubernetes.ts'
+import { isFault } from '../../domain/errors.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { ClusterMetrics, WatchEnd } from '../../ports/metrics.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import { errorOfStatus, isFault } from '../client/api-errors.ts'
+import { errorOfStatus } from '../client/api-errors.ts'
 import { received } from '../client/received-object.ts'
 import { collectionPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 import type { Indexer } from './indexer.ts'
 import { watchEventsOf, type WatchEvent } from './watch-events.ts'
 
-/** Each watch asks for a random duration in this range, so that they do not all reconnect at once; as client-go. */
+/**
+ * Each watch asks for a random duration in this range, so that they do not all reconnect at once. client-go does the
+ * same.
+ */
 const WATCH_SECONDS_MIN = 300
 const WATCH_SECONDS_MAX = 600
 /** Bookmarks come about every minute: a watch without a byte for this long is dead, whatever TCP says. */
@@ -18,12 +22,12 @@ export interface WatchOptions<T extends KubeObject> {
   readonly clock: Clock
   readonly metrics: ClusterMetrics
   readonly transport: Transport
-  /** 0 ≤ x < 1; for backoff and the duration of watches. */
+  /** 0 ≤ x < 1; spreads the backoff and the duration of watches. */
   readonly random: () => number
   readonly kind: ResourceKind
-  /** null = all. */
+  /** null = all namespaces. */
   readonly namespace: string | null
-  /** Only objects with these labels: one that loses them counts as deleted; absent = all. */
+  /** Selects objects by labels, so that one that loses them counts as deleted; absent = all. */
   readonly labelSelector?: string | undefined
   /** Gets a full list at first and whenever events may have been missed. */
   readonly store: Pick<Indexer<T>, 'get' | 'replace' | 'put' | 'delete'>
@@ -31,15 +35,15 @@ export interface WatchOptions<T extends KubeObject> {
   readonly transform?: ((object: KubeObject) => KubeObject) | undefined
 }
 
-/** How a watch that had begun ended. */
+/** Says how a watch that had begun ended. */
 export interface WatchResult {
   readonly end: WatchEnd
-  /** Of the last event or bookmark: the next watch starts from here. */
+  /** The version of the last event or bookmark, from which the next watch starts. */
   readonly version: string
   readonly durationMs: number
-  /** Bookmarks included. */
+  /** How many events came, bookmarks included. */
   readonly events: number
-  /** null when the server ended it in order. */
+  /** null = the server ended the watch in order. */
   readonly error: unknown
 }
 
@@ -63,7 +67,7 @@ export async function watchObjects<T extends KubeObject>(
       metrics.watchHeard(kind.plural, namespace)
     })
     for await (const event of watchEventsOf(tapped)) {
-      // Once stopped, the store gets nothing more, not even what has been received.
+      // A store that was stopped gets nothing more, not even what has been received.
       if (signal.aborted) break
       version = applyEvent(options, event)
       events += 1

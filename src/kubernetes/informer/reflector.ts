@@ -1,16 +1,18 @@
-import { ResourceApiError, reasonOf } from '../../domain/errors.ts'
+import { ResourceApiError, reasonOf, isFault } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
-import type { KubeObject } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { WatchEnd } from '../../ports/metrics.ts'
 import type { Logger } from '../../ports/runtime.ts'
-import { isFault } from '../client/api-errors.ts'
 import { BACKOFF_MAX_MS, Backoff } from './backoff.ts'
 import { listObjects } from './reflector-list.ts'
 import { watchObjects, type WatchOptions, type WatchResult } from './reflector-watch.ts'
 
 /** A watch that the server ends sooner is reopened only after a backoff. */
 const WATCH_SHORT_MS = 1_000
-/** So many watches in a row without an event or bookmark cause a relist: their version may be of another history. */
+/**
+ * After this many watches in a row without an event or bookmark the objects are listed again: the version may be of
+ * another history.
+ */
 const EMPTY_WATCHES_MAX = 3
 
 export interface ReflectorOptions<T extends KubeObject> extends WatchOptions<T> {
@@ -67,7 +69,7 @@ export class Reflector<T extends KubeObject> {
       const result = await watchObjects(this.#options, this.#version, signal)
       return signal.aborted ? 0 : this.#afterWatch(result)
     } catch (error) {
-      // A request that our own stop has cut is no failure.
+      // A request that our own stop has cut off is no failure.
       return signal.aborted ? 0 : this.#afterFailure(error)
     }
   }
@@ -95,7 +97,7 @@ export class Reflector<T extends KubeObject> {
     return this.#backoffAfter(end, error)
   }
 
-  /** A list failed, or a watch did not begin. */
+  /** Decides about a list that failed, or a watch that did not begin. */
   #afterFailure(error: unknown): number {
     const end: WatchEnd = isFault(error, 'gone') ? 'expired' : 'failed'
     // The server has never known the version, or no longer knows it.
@@ -105,7 +107,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   #backoffAfter(end: WatchEnd, error: unknown): number {
-    // The server answers and most likely was restarted; a list repairs that. Reset only once in a row.
+    // The server answers and most likely was restarted, which a list repairs. The backoff is reset only once in a row.
     if (end === 'expired' && this.#lastEnd !== 'expired') this.#backoff.reset()
     this.#lastEnd = end
     const retryAfterMs = error instanceof ResourceApiError ? (error.retryAfterMs ?? 0) : 0

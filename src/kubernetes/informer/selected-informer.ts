@@ -1,4 +1,5 @@
-import type { Informer, KubeObject } from '../../ports/kubernetes.ts'
+import type { Informer } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { abortable } from '../client/deadline.ts'
 import { Indexer, keyOf, type IndexFunctions } from './indexer.ts'
@@ -16,8 +17,8 @@ export interface SelectedInformerOptions<T extends KubeObject> {
 }
 
 /**
- * The objects of selected namespaces. Those of a namespace that joins appear as if they were created, those of one that
- * leaves as if they were deleted, so a listener asks whether the namespace is selected.
+ * Keeps the objects of selected namespaces. Those of a namespace that joins appear as if they were created, those of
+ * one that leaves as if they were deleted, so a listener asks whether the namespace is selected.
  */
 export class SelectedInformer<T extends KubeObject> extends Indexer<T> implements Informer<T> {
   readonly #all: Informer<T>

@@ -1,5 +1,5 @@
 import { ResourceApiError } from '../../domain/errors.ts'
-import type { KubeObject } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { ResourceKind } from '../client/resource-path.ts'
 import { SharedInformer, type InformerOptions } from './shared-informer.ts'
@@ -11,15 +11,15 @@ export interface SelectedNamespacesOptions extends Omit<
   'kind' | 'namespaces' | 'indexes' | 'transform' | 'labelSelector'
 > {
   readonly labelSelector: string
-  /** Always selected: the first token is here. */
+  /** This namespace is always selected, as it has the first token. */
   readonly ownNamespace: string
 }
 
 type Listener = (namespace: string, isSelected: boolean) => void
 
 /**
- * The namespaces with certain labels, and our own, kept up to date. A namespace whose labels change joins or leaves. One
- * that is being deleted stays until nothing is left in it, so that finalizers are removed.
+ * Keeps the namespaces with certain labels, and our own, up to date. A namespace whose labels change joins or leaves.
+ * One that is being deleted stays until nothing is left in it, so that finalizers are removed.
  */
 export class SelectedNamespaces {
   readonly #informer: SharedInformer<KubeObject>
@@ -30,14 +30,18 @@ export class SelectedNamespaces {
     this.#own = ownNamespace
     this.#logger = options.logger
     this.#informer = new SharedInformer({
-      ...{ ...options, kind: NAMESPACES, namespaces: null, indexes: {}, transform: transformNamespace },
+      ...options,
+      kind: NAMESPACES,
+      namespaces: null,
+      indexes: {},
+      transform: transformNamespace,
     })
   }
 
   start(): void {
     this.#informer.start()
     this.onChange((namespace, isSelected) => {
-      // The first list comes before.
+      // Changes before the first list tell of no namespace that joins or leaves.
       if (!this.isSynced()) return
       const what = isSelected
         ? 'A namespace is served from now on'
@@ -58,13 +62,13 @@ export class SelectedNamespaces {
     return this.#informer.whenSynced(signal)
   }
 
-  /** Throws ResourceApiError until all are known. */
+  /** Throws ResourceApiError until all selected namespaces are known. */
   has(namespace: string): boolean {
     if (!this.isSynced()) throw new ResourceApiError('unavailable', 'the namespaces are not all known yet')
     return this.isKnown(namespace)
   }
 
-  /** As `has`, as far as they are known. */
+  /** Answers like `has`, but by the namespaces known so far. */
   isKnown(namespace: string): boolean {
     return namespace === this.#own || this.#informer.get(`${namespace}/${namespace}`) !== undefined
   }
@@ -78,7 +82,7 @@ export class SelectedNamespaces {
   }
 }
 
-/** Keeps little of a namespace, and gives it a key: it is in itself. */
+/** Keeps little of a namespace, and names the namespace itself as the one it lies in, so that it has a key. */
 function transformNamespace({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, uid, resourceVersion, creationTimestamp } = metadata
   return { apiVersion, kind, metadata: { name, namespace: name, uid, resourceVersion, creationTimestamp } }

@@ -1,4 +1,5 @@
-import type { Informer, KubeObject } from '../../ports/kubernetes.ts'
+import type { Informer } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import { abortable } from '../client/deadline.ts'
 import { Indexer, type IndexFunctions } from './indexer.ts'
 import { Reflector, type ReflectorOptions } from './reflector.ts'
@@ -7,7 +8,9 @@ export interface InformerOptions<T extends KubeObject> extends Omit<
   ReflectorOptions<T>,
   'store' | 'namespace'
 > {
-  /** At least one, each listed and watched separately, so that rights in these suffice; null = all. */
+  /**
+   * Names at least one namespace; each is listed and watched separately, so that rights in these suffice. null = all.
+   */
   readonly namespaces: readonly string[] | null
   readonly indexes: IndexFunctions<T>
 }

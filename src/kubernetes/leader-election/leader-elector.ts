@@ -9,7 +9,7 @@ import { LeaseTakeover, type AcquireResult } from './lease-takeover.ts'
 
 export interface LeaderElectorOptions {
   readonly lock: LeaseLock
-  /** Of this process: the pod's name and something random. */
+  /** Names this process: by its pod's name and something random. */
   readonly identity: string
   readonly clock: Clock
   readonly logger: Logger
@@ -22,7 +22,7 @@ export interface LeaderElectorOptions {
 const LEASE_DURATION_MS = 15_000
 const RENEW_DEADLINE_MS = 10_000
 const RETRY_PERIOD_MS = 2_000
-/** Spreads the standbys' retries. Kept small: it lengthens a leaderless gap. */
+/** Spreads the retries of standbys. It is small because it lengthens the time without a leader. */
 const RETRY_JITTER = 0.2
 /** Leaves time for a second renewal when the first gets no answer. */
 const ATTEMPT_TIMEOUT_MS = 5_000
@@ -30,18 +30,18 @@ const RELEASE_TIMEOUT_MS = 3_000
 const HANDOVER_MS_MAX = 60_000
 /** Longer than the standbys' retry period, so that one of them takes over. */
 const YIELD_MS = 5_000
-/** How often the same failure is logged. */
+/** The same failure is logged again after this time. */
 const LOG_AGAIN_MS = 60_000
 const WORK_FAILED = 'its work has failed'
 
 type Lead = (signal: AbortSignal) => Promise<void>
 
-/** One time of leading, from acquiring the Lease to the end of its work. */
+/** One period of leading, from acquiring the Lease to the end of its work. */
 interface Epoch {
-  /** Our renew deadline, by the monotonic clock. */
+  /** The renew deadline, by the monotonic clock. */
   untilMs: number
   readonly end: AbortController
-  /** Aborts when some of the work has failed, for nothing would do it while this process leads. */
+  /** Aborts when some of the work has failed, because nobody would do that work while this process leads. */
   readonly failure: AbortController
   readonly work: Set<Promise<void>>
 }
@@ -96,7 +96,7 @@ export class LeaderElector implements Leadership {
     await this.#loop
   }
 
-  /** Why this process should be restarted; null = it is healthy. */
+  /** Says why this process should be restarted; null = it is healthy. */
   failure(): string | null {
     const sinceMs = this.#handingOverSinceMs
     if (sinceMs === null || this.#nowMs() - sinceMs <= HANDOVER_MS_MAX) return null
@@ -114,7 +114,7 @@ export class LeaderElector implements Leadership {
     await this.#release()
   }
 
-  /** Retries another's Lease at the moment it expires. */
+  /** Chooses a moment to try again: another's Lease is tried as it expires. */
   #retryMs(result: AcquireResult | null): number {
     const retryMs = RETRY_PERIOD_MS * (1 + this.#options.random() * RETRY_JITTER)
     return result?.status === 'other' ? Math.min(retryMs, result.freeAtMs - this.#nowMs()) : retryMs
@@ -141,7 +141,7 @@ export class LeaderElector implements Leadership {
     await Promise.all(epoch.work)
     this.#handingOverSinceMs = null
     if (reason !== WORK_FAILED) return
-    // Lets a standby try, which may do better; if none takes over, this process leads again.
+    // A standby gets a chance, and may do better. If none takes over, this process leads again.
     await this.#release()
     await pause(clock, YIELD_MS, this.#stopping.signal)
   }
@@ -166,18 +166,18 @@ export class LeaderElector implements Leadership {
       if (epoch.failure.signal.aborted) return WORK_FAILED
       const result =
         leftMs() > 0 ? await this.#tryAcquireOrRenew(Math.min(ATTEMPT_TIMEOUT_MS, leftMs())) : null
-      // Even after a successful renewal: `isLeader` may have returned false meanwhile.
+      // This is checked even after a successful renewal, because `isLeader` may have returned false meanwhile.
       if (leftMs() <= 0) return 'the Lease could not be renewed in time'
       if (result?.status === 'other') return `the Lease is held by ${result.holder}`
       if (result?.status === 'held') epoch.untilMs = result.sentMs + RENEW_DEADLINE_MS
     }
   }
 
-  /** null = no answer or a refusal, which is logged. */
+  /** null = there was no answer or a refusal, which is logged. */
   async #tryAcquireOrRenew(timeoutMs: number): Promise<AcquireResult | null> {
     const deadline = new Deadline(this.#options.clock, { timeoutMs, signals: [this.#stopping.signal] })
     try {
-      // Does not rely on the lock to heed its signal.
+      // The lock need not heed its signal for this to end in time.
       const result = await abortable(this.#takeover.tryAcquireOrRenew(deadline.signal), deadline.signal)
       this.#logged = null
       return result

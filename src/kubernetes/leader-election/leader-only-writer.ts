@@ -1,5 +1,6 @@
 import { ResourceApiError } from '../../domain/errors.ts'
-import type { KubeObject, Leadership, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { Leadership, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 
 /**
  * Wraps a writer so that it checks before each write whether this process still leads. A process that was frozen in the

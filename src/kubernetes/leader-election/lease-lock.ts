@@ -13,7 +13,7 @@ export const LEASES: ResourceKind = { apiVersion: 'coordination.k8s.io/v1', kind
 export interface LeaseSpec {
   readonly holderIdentity?: string
   readonly leaseDurationSeconds?: number
-  /** Times are by the holder's clock: for people, never to be compared with ours. */
+  /** Times are by the holder's clock. They are for people, and never compared with ours. */
   readonly acquireTime?: string
   readonly renewTime?: string
   readonly leaseTransitions?: number
@@ -26,15 +26,18 @@ export interface Lease {
 
 /** Reads and writes one Lease with optimistic locking. Every method throws ResourceApiError. */
 export interface LeaseLock {
-  /** From the API server, not a cache; null when there is none. */
+  /** Reads from the API server, not a cache; null = there is no Lease. */
   get(signal: AbortSignal): Promise<Lease | null>
-  /** `conflict` when it exists by now. */
+  /** Throws `conflict` when the Lease exists by now. */
   create(spec: LeaseSpec, signal: AbortSignal): Promise<Lease>
-  /** `conflict` when anyone has written since, `not_found` when it was deleted. Fields unknown to us are kept. */
+  /**
+   * Throws `conflict` when anyone has written since, `not_found` when the Lease was deleted. Fields unknown to us are
+   * kept.
+   */
   update(lease: Lease, spec: LeaseSpec, signal: AbortSignal): Promise<Lease>
 }
 
-/** Urgent requests: they wait behind nothing else that this process asks of the API server. */
+/** Sends urgent requests, which wait behind nothing else that this process asks of the API server. */
 export function createLeaseLock(transport: Transport, name: NamespacedName): LeaseLock {
   const path = objectPath(LEASES, name)
   return {

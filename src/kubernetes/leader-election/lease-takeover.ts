@@ -1,18 +1,18 @@
+import { isFault } from '../../domain/errors.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import { isFault } from '../client/api-errors.ts'
 import { microTime } from '../client/micro-time.ts'
 import type { Lease, LeaseLock, LeaseSpec } from './lease-lock.ts'
 
 /** What one try to acquire or renew the Lease found. Times are monotonic. */
 export type AcquireResult =
-  /** It is ours, and nobody can take it over sooner than the lease duration after `sentMs`. */
+  /** The Lease is ours, and nobody can take it over sooner than the lease duration after `sentMs`. */
   | { readonly status: 'held'; readonly sentMs: number }
   | { readonly status: 'other'; readonly holder: string; readonly freeAtMs: number }
 
 export interface LeaseTakeoverOptions {
   readonly lock: LeaseLock
   readonly clock: Clock
-  /** Of this process; a restarted process needs a new one. */
+  /** Names this process; a restarted process needs another name. */
   readonly identity: string
   readonly durationMs: number
 }
@@ -27,7 +27,7 @@ type Holder = Omit<AcquireResult & { readonly status: 'other' }, 'status'>
  */
 export class LeaseTakeover {
   readonly #options: LeaseTakeoverOptions
-  /** The last version observed and when we first saw it; kept when the Lease is deleted. */
+  /** The last version that was observed, and when we first saw it. It is kept when the Lease is deleted. */
   #observed: { readonly lease: Lease; readonly atMs: number } | null = null
   /** Since when the Lease has been missing, and when we last checked. */
   #absence: { readonly sinceMs: number; readonly checkedMs: number } | null = null
@@ -45,7 +45,7 @@ export class LeaseTakeover {
     return (await this.#renewUnread(signal)) ?? (await this.#readAndAcquire(signal))
   }
 
-  /** Frees the Lease for the others, if it is ours. Throws the same. */
+  /** Frees the Lease for the others, if it is ours. Throws what `tryAcquireOrRenew` throws. */
   async release(signal: AbortSignal): Promise<void> {
     const { lock } = this.#options
     const lease = this.#own ?? (await lock.get(signal))
@@ -56,7 +56,7 @@ export class LeaseTakeover {
     await lock.update(lease, spec, signal)
   }
 
-  /** The common renewal, in one request. null = someone has written since, or the Lease was deleted. */
+  /** Renews in one request, as is usual. null = someone has written since, or the Lease was deleted. */
   async #renewUnread(signal: AbortSignal): Promise<AcquireResult | null> {
     const own = this.#own
     if (own === null) return null
@@ -94,7 +94,7 @@ export class LeaseTakeover {
     this.#observed = { lease, atMs: nowMs }
   }
 
-  /** null = free, or ours. */
+  /** null = the Lease is free, or ours. */
   #holderOf(lease: Lease): Holder | null {
     const { holderIdentity: holder = '', leaseDurationSeconds } = lease.spec ?? {}
     if (holder === '' || this.#isOurs(lease)) return null

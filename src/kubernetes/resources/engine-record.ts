@@ -13,7 +13,7 @@ interface RecordData {
   /** The leader epoch, under the name it had when records were first written. */
   readonly term: string
   readonly idFloor: string
-  /** JSON; 'null' = nothing was lost. */
+  /** JSON; the text `null` says that nothing was lost. */
   readonly loss: string
 }
 
@@ -22,7 +22,7 @@ interface ConfigMap {
   readonly data?: Partial<RecordData>
 }
 
-/** The record as a ConfigMap in the controller's namespace, written by server-side apply. */
+/** Keeps the record in a ConfigMap of the controller's namespace, by server-side apply. */
 export function createEngineRecord(transport: Transport, name: NamespacedName): EngineRecord {
   const path = objectPath(CONFIG_MAPS, name)
   return {
@@ -54,7 +54,7 @@ export function createEngineRecord(transport: Transport, name: NamespacedName): 
   }
 }
 
-/** null when it was emptied by hand, so that nothing is known. */
+/** null = somebody emptied it, so that nothing is known. */
 function recordIn(data: Partial<RecordData>): RecordedEngine | 'unreadable' | null {
   const { installation, term, idFloor, loss = 'null' } = data
   if (installation === undefined || term === undefined || idFloor === undefined) return null
@@ -71,7 +71,7 @@ function recordIn(data: Partial<RecordData>): RecordedEngine | 'unreadable' | nu
   }
 }
 
-/** The numbers decide which ids are assigned next: a wrong one must not pass. */
+/** The numbers decide which ids are assigned next, so a wrong one must not pass. */
 function isRecorded(
   recorded: Omit<RecordedEngine, 'idFloor'> & { readonly idFloor: IdFloor | null },
 ): recorded is RecordedEngine {

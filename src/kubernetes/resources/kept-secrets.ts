@@ -1,6 +1,6 @@
-import { StartupError } from '../../domain/errors.ts'
-import type { KubeObject, ResourceWriter } from '../../ports/kubernetes.ts'
-import { isFault } from '../client/api-errors.ts'
+import { StartupError, isFault } from '../../domain/errors.ts'
+import type { ResourceWriter } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 
 /** A Secret with one random value that an installation keeps for good. */
 export interface KeptSecret {
@@ -20,11 +20,15 @@ interface KeptSecretsOptions {
   readonly writer: Pick<ResourceWriter<SecretObject>, 'read' | 'create'>
 }
 
-/** Not the label of the release: Argo CD would count what bears it as part of the application, and prune it. */
+/**
+ * The label of the release is left out, because Argo CD counts what bears it as part of the application, and would
+ * prune it.
+ */
 const LABELS = { 'app.kubernetes.io/name': 'punctual', 'app.kubernetes.io/managed-by': 'punctual' }
 
 /**
- * Makes those that do not exist, and changes none. Several processes may do so at once: the API server takes one.
+ * Makes the Secrets that do not exist, and changes none. Several processes may do so at once, as the API server accepts
+ * one.
  * @returns the names of those that were made
  * @throws StartupError when one exists without its key; ResourceApiError
  */

@@ -1,48 +1,52 @@
-import { ResourceApiError } from '../../domain/errors.ts'
+import { ResourceApiError, isFault } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
-import type { KubeObject } from '../../ports/kubernetes.ts'
+import { type KubeObject, refOf } from '../../ports/resource-store.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { CRON_FINALIZER, holdsFinalizer, QUEUE_FINALIZER } from '../../resources/finalizers.ts'
-import { ignoreNotFound, isFault } from '../client/api-errors.ts'
+import { ignoreNotFound } from '../client/api-errors.ts'
 import { collectionPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 import { listObjects } from '../informer/reflector-list.ts'
 import { NAMESPACES } from '../informer/selected-namespaces.ts'
 import { HTTP_CRONS, HTTP_QUEUES } from './own-kinds.ts'
-import { refOf } from './resource-edit.ts'
 import { ApiResourceWriter } from './resource-writer.ts'
 
-/** Crons first: their runs may make queues. */
+/** Crons come first, as their runs may make queues. */
 const FINALIZED: ReadonlyArray<{ readonly kind: ResourceKind; readonly finalizer: string }> = [
   { kind: HTTP_CRONS, finalizer: CRON_FINALIZER },
   { kind: HTTP_QUEUES, finalizer: QUEUE_FINALIZER },
 ]
 const POLL_MS = 1_000
-/** Longer than the controller takes to make resources of queues that pushes have made: then no more come. */
+/**
+ * Longer than the controller takes to make resources of queues that pushes have made, so that afterwards no more come.
+ */
 const QUIET_MS = 5_000
-/** How long only one namespace is looked at: it may cease to be served, and its resources are not waited for then. */
+/**
+ * For this long only one namespace is read. It may cease to be served meanwhile, and then its resources are not waited
+ * for.
+ */
 const RELIST_MS = 30_000
 const TRIES_MAX = 5
 
 export interface LeavingOptions {
   readonly transport: Transport
-  /** null = all, or by the selector. */
+  /** null = all namespaces, or those of the selector. */
   readonly namespaces: readonly string[] | null
-  /** null = all, or those of the list. */
+  /** null = all namespaces, or those of the list. */
   readonly labelSelector: string | null
-  /** Selected whatever its labels. */
+  /** This namespace is selected whatever its labels are. */
   readonly ownNamespace: string
   readonly clock: Clock
 }
 
 export interface RemovalOptions extends LeavingOptions {
-  /** When to give up, monotonic. */
+  /** When to give up, by the monotonic clock. */
   readonly untilMs: number
-  /** Whether one is to run: without any, those with a finalizer would be waited for in vain. */
+  /** Tells whether a controller is to run: without one, resources with a finalizer would be waited for in vain. */
   readonly hasController: () => Promise<boolean>
 }
 
-/** Takes our finalizers off, so that resources can be deleted while no controller runs. @returns of how many */
+/** Removes our finalizers, so that resources can be deleted while no controller runs. @returns how many had one */
 export async function releaseResources(options: LeavingOptions): Promise<number> {
   let released = 0
   const selected = await selectedNamespaces(options)
@@ -98,11 +102,11 @@ interface Place {
 
 interface Left {
   readonly count: number
-  /** Where the last one is; null = there is none. */
+  /** Where the last resource is; null = there is none. */
   readonly last: Place | null
 }
 
-/** @param seen uids of those that were asked to go */
+/** @param seen uids of resources whose deletion was asked for */
 async function deleteAll(options: LeavingOptions, seen: Set<string>, canGo: boolean): Promise<Left> {
   let count = 0
   let last: Place | null = null
@@ -122,8 +126,8 @@ async function deleteAll(options: LeavingOptions, seen: Set<string>, canGo: bool
 }
 
 /**
- * Waits where the last ones are, which mostly go last, for listing a large cluster every second would burden its API
- * server. Ends early where one is found that was not asked to go, and when all is to be listed anew.
+ * Waits where the last resources are, which mostly go last: listing a large cluster every second would burden its API
+ * server. Ends early when it finds one whose deletion was not asked for, and when all is to be listed anew.
  */
 async function untilEmpty(
   { transport, clock, untilMs }: RemovalOptions,
@@ -157,14 +161,14 @@ async function listAll(
     const listed = await ignoreNotFound(
       listObjects({ transport, kind, namespace }, new AbortController().signal),
     )
-    // Without its definition a kind has no objects.
+    // A kind without a definition has no objects.
     const found = listed?.objects ?? []
     objects.push(...found.filter(({ metadata }) => selected?.has(metadata.namespace) ?? true))
   }
   return objects
 }
 
-/** Read anew each time: another installation may serve the others. null = there is no selector */
+/** Reads anew each time, as another installation may serve the others by then. null = there is no selector. */
 async function selectedNamespaces({ transport, labelSelector, ownNamespace }: LeavingOptions) {
   if (labelSelector === null) return null
   const { objects } = await listObjects(

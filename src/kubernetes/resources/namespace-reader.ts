@@ -1,5 +1,6 @@
-import type { KubeObject, NamespaceReader } from '../../ports/kubernetes.ts'
-import { isFault } from '../client/api-errors.ts'
+import { isFault } from '../../domain/errors.ts'
+import type { NamespaceReader } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { Transport } from '../client/transport.ts'
 
 /** Needs the right to get the namespaces that are asked for, which a Role in each of them can give. */
@@ -12,7 +13,9 @@ export function createNamespaceReader(
       const path = `/api/v1/namespaces/${encodeURIComponent(name)}`
       try {
         const { metadata } = await transport.request<KubeObject>({
-          ...{ method: 'GET', path, ...(signal === undefined ? {} : { signal }) },
+          method: 'GET',
+          path,
+          ...(signal === undefined ? {} : { signal }),
         })
         return { kind: 'found', uid: metadata.uid }
       } catch (error) {

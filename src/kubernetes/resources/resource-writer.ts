@@ -1,6 +1,7 @@
-import { ResourceApiError } from '../../domain/errors.ts'
-import type { KubeObject, NewObject, ObjectKey, ObjectRef, ResourceWriter } from '../../ports/kubernetes.ts'
-import { ignoreNotFound, isFault } from '../client/api-errors.ts'
+import { ResourceApiError, isFault } from '../../domain/errors.ts'
+import type { ObjectKey, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { KubeObject, NewObject, ObjectRef } from '../../ports/resource-store.ts'
+import { ignoreNotFound } from '../client/api-errors.ts'
 import { received } from '../client/received-object.ts'
 import {
   collectionPath,
@@ -14,16 +15,19 @@ import { listObjects } from '../informer/reflector-list.ts'
 export interface ResourceWriterOptions {
   readonly transport: Transport
   readonly kind: ResourceKind
-  /** Owns the fields we write, as `managedFields` shows: `punctual-controller`. */
+  /** The owner of the fields we write, as `managedFields` shows it: `punctual-controller`. */
   readonly fieldManager: string
   /** Finds the informer's copy, which `readAll` reuses for objects that have not changed. */
   readonly known?: (key: ObjectKey) => KubeObject | undefined
 }
 
-/** A separate manager, so that applying the status removes no other field of ours. */
+/** The status has its own manager, so that applying it removes no other field of ours. */
 const STATUS_FIELD_MANAGER = 'punctual-status'
 
-/** Writes carry the `uid` as a precondition: if the object was recreated, the API server rejects all but a status. */
+/**
+ * Writes carry the `uid` as a precondition: if the object was recreated, the API server rejects them all, except for a
+ * status.
+ */
 export class ApiResourceWriter<T extends KubeObject> implements ResourceWriter<T> {
   readonly #options: ResourceWriterOptions
 
@@ -65,7 +69,7 @@ export class ApiResourceWriter<T extends KubeObject> implements ResourceWriter<T
     const applied = await this.#send({
       method: 'PATCH',
       path: `${objectPath(kind, { namespace, name })}/status`,
-      // The status is ours alone: overrule manual edits.
+      // The status is ours alone, so manual edits of it are overruled.
       query: { fieldManager: STATUS_FIELD_MANAGER, force: true },
       patchType: 'apply',
       body: { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { namespace, name, uid }, status },
@@ -90,7 +94,7 @@ export class ApiResourceWriter<T extends KubeObject> implements ResourceWriter<T
       await ignoreNotFound(transport.request({ method: 'DELETE', path: objectPath(kind, target), body }))
     } catch (error) {
       if (!isFault(error, 'conflict')) throw error
-      // Most likely it was recreated, so the object we meant is deleted.
+      // Most likely the object was created again, so the one we meant is deleted.
       const present = await this.read(target.namespace, target.name)
       if (present?.metadata.uid === target.uid) throw error
     }

@@ -1,11 +1,11 @@
 import type { ObjectKey } from '../../ports/kubernetes.ts'
 
 /**
- * Waiting keys, each once. Takes one key per namespace in rotation, so that a team that changes thousands of resources
- * delays only itself; first in, first out within a namespace.
+ * Keeps waiting keys, each once. Takes one key per namespace in rotation, so that a team that changes thousands of
+ * resources delays only itself; within a namespace it is first in, first out.
  */
 export class FairQueue {
-  /** By namespace, in the order of rotation, with the time since when each key waits. */
+  /** By namespace in the order of rotation, when each key began to wait. */
   readonly #namespaces = new Map<string, Map<ObjectKey, number>>()
   #size = 0
 
@@ -17,7 +17,7 @@ export class FairQueue {
     return this.#namespaces.get(namespaceOf(key))?.has(key) ?? false
   }
 
-  /** @param sinceMs for the wait reported by `take`; does not affect the order */
+  /** @param sinceMs is told by `take`, and does not affect the order */
   add(key: ObjectKey, sinceMs: number): void {
     const namespace = namespaceOf(key)
     const keys = this.#namespaces.get(namespace) ?? new Map<ObjectKey, number>()
@@ -32,12 +32,12 @@ export class FairQueue {
     const [namespace, keys] = first
     const [key, sinceMs] = keys.entries().next().value!
     this.remove(key)
-    // Back of the rotation, unless that was its last key.
+    // The namespace goes to the back of the rotation, unless that was its last key.
     if (this.#namespaces.delete(namespace)) this.#namespaces.set(namespace, keys)
     return { key, sinceMs }
   }
 
-  /** @returns since when the key has waited; null = it did not wait */
+  /** @returns when the key began to wait; null = it did not wait */
   remove(key: ObjectKey): number | null {
     const namespace = namespaceOf(key)
     const keys = this.#namespaces.get(namespace)

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { KubeObject } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 
 /**
- * Whether a change triggers a reconcile: of the spec, of labels or annotations, a deletion, or a finalizer that was
- * removed. A change of the status alone does not, for most often it is our own.
+ * Tells whether a change triggers a reconcile: of the spec, of labels or annotations, a deletion, or a finalizer that
+ * was removed. A change of the status alone does not, for most often it is our own.
  */
 export function needsReconcile(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   if (before === undefined || after === undefined) return before !== after
@@ -18,7 +18,7 @@ export function needsReconcile(before: KubeObject | undefined, after: KubeObject
   )
 }
 
-/** Kinds without a generation, such as Secrets, have no status that could change alone. */
+/** A kind without a generation, such as a Secret, has no status that could change alone. */
 function specVersionOf({ metadata }: KubeObject): number | string {
   return metadata.generation ?? metadata.resourceVersion
 }

@@ -6,7 +6,8 @@ import {
   type ResourceApiFault,
 } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
-import type { Informer, KubeObject, Leadership, ObjectKey, Reconciler } from '../../ports/kubernetes.ts'
+import type { Informer, Leadership, ObjectKey, Reconciler } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { QueuePriority, ReconcileMetrics, ReconcileResult } from '../../ports/metrics.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import { Deadline } from '../client/deadline.ts'
@@ -15,7 +16,7 @@ import { needsReconcile } from './predicates.ts'
 import { BACKOFF_MAX_MS, Workqueue, type WorkResult } from './workqueue.ts'
 
 export interface ReconcileLoopOptions<T extends KubeObject> {
-  /** Of the controller: the kind in lower case. */
+  /** The controller's name: the kind in lower case. */
   readonly name: string
   readonly informer: Informer<T>
   /** Maps an object to the keys to reconcile, if not its own: several objects may share one. */
@@ -29,9 +30,9 @@ export interface ReconcileLoopOptions<T extends KubeObject> {
   random(): number
 }
 
-/** Reconciles mostly wait for Redis and the API server. */
+/** Reconciles mostly wait for Redis and the API server, so many may run at once. */
 const WORKERS_MAX = 16
-/** Then the signal of the reconcile aborts; each of its requests has an earlier deadline. */
+/** After this time the signal of the reconcile aborts; each of its requests has an earlier deadline. */
 const RECONCILE_TIMEOUT_MS = 120_000
 const RESYNC_MIN_MS = 600_000
 const RESYNC_MAX_MS = 1_800_000
@@ -58,19 +59,19 @@ const OUTAGES: ReadonlySet<ResourceApiFault> = new Set(['unavailable', 'too_many
 export class ReconcileLoop<T extends KubeObject> {
   readonly #options: ReconcileLoopOptions<T>
   #queue: Workqueue | null = null
-  /** Logged already; no reconcile has succeeded since. */
+  /** true = an outage was logged, and no reconcile has succeeded since. */
   #isOutage = false
 
   constructor(options: ReconcileLoopOptions<T>) {
     this.#options = options
   }
 
-  /** Call once; from then on it works in every epoch. */
+  /** May be called once; from then on the loop works in every epoch. */
   start(): void {
     this.#options.leadership.onLead((signal) => this.#lead(signal))
   }
 
-  /** For a change outside the objects themselves. Does nothing while this process does not lead. */
+  /** Serves a change outside the objects themselves. Does nothing while this process does not lead. */
   enqueue(key: ObjectKey, priority: QueuePriority = 'high'): void {
     this.#queue?.add(key, priority)
   }
@@ -145,7 +146,7 @@ export class ReconcileLoop<T extends KubeObject> {
   }
 }
 
-/** Before the first list every object would seem deleted. False when the epoch ended first. */
+/** Waits for the first list, before which every object would seem deleted. Answers false when the epoch ended first. */
 async function isSynced(informer: Informer<KubeObject>, signal: AbortSignal): Promise<boolean> {
   try {
     await informer.whenSynced(signal)

@@ -3,15 +3,15 @@ import type { QueuePriority, ReconcileMetrics } from '../../ports/metrics.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { FairQueue } from './fair-queue.ts'
 
-/** What follows for a key after it was processed. */
+/** Says what follows for a key after it was processed. */
 export type WorkResult =
-  /** @param requeueAfterMs capped at a day; null = only when it is added */
+  /** @param requeueAfterMs capped at a day; null = the key is processed again only when it is added */
   | { readonly status: 'done'; readonly requeueAfterMs: number | null }
-  /** Retried with exponential backoff within these bounds. */
+  /** The key is retried with exponential backoff within these bounds. */
   | { readonly status: 'failed'; readonly backoffMsMin: number; readonly backoffMsMax: number }
 
 export interface WorkqueueOptions {
-  /** Of the controller, for the metrics. */
+  /** The controller's name, for the metrics. */
   readonly name: string
   readonly workersMax: number
   readonly clock: Clock
@@ -20,16 +20,16 @@ export interface WorkqueueOptions {
   work(key: ObjectKey): Promise<WorkResult>
 }
 
-/** From 5 ms to 1,000 s, as in controller-runtime. */
+/** Retries wait from 5 ms to 1,000 s, as in controller-runtime. */
 const BACKOFF_MIN_MS = 5
 export const BACKOFF_MAX_MS = 1_000_000
 const REQUEUE_AFTER_MS_MAX = 86_400_000
-/** One of this many keys is of low priority while both priorities wait. */
+/** One key in this many is of low priority while both priorities wait. */
 const LOW_SHARE = 8
 
 interface Processing {
   readonly priority: QueuePriority
-  /** Added meanwhile: processed once more when done. */
+  /** The priority of a key that was added meanwhile, so that it is processed once more when done; null = it was not. */
   dirty: QueuePriority | null
 }
 
@@ -47,10 +47,10 @@ export class Workqueue {
   readonly #options: WorkqueueOptions
   #waiting = emptyQueues()
   readonly #processing = new Map<ObjectKey, Processing>()
-  /** Cancels the timer of each delayed key. */
+  /** Functions that cancel the timer of a delayed key. */
   readonly #delayed = new Map<ObjectKey, () => void>()
   readonly #failuresInARow = new Map<ObjectKey, number>()
-  /** Keys of high priority taken since the last one of low priority. */
+  /** How many keys of high priority were taken since the last one of low priority. */
   #highInARow = 0
   #isStopped = false
   readonly #idle = Promise.withResolvers<void>()
@@ -104,7 +104,8 @@ export class Workqueue {
       this.#processing.set(key, { priority, dirty: null })
       metrics.keyWaited(name, (clock.monotonicMs() - sinceMs) / 1000)
       this.#reportDepth()
-      // One turn of the event loop each: ten thousand keys with nothing to do must not delay the renewal of the lease.
+      // Each key takes a turn of the event loop of its own: ten thousand keys with nothing to do must not delay the
+      // renewal of the lease.
       clock.nextTurn(() => void this.#process(key))
     }
   }

@@ -18,7 +18,7 @@ export class ConnectionPool {
   readonly #clock: Clock
   readonly #bounds: PoolBounds
   readonly #teams = new Map<string, TeamPools>()
-  /** Of all origins, longest idle first. */
+  /** Idle connections of all origins, longest idle first. */
   readonly #idle = new LinkedList<Connection>()
   #sockets = 0
   #closed = false
@@ -55,7 +55,7 @@ export class ConnectionPool {
     return pool
   }
 
-  /** For a reserved socket that was not opened, or has closed. */
+  /** Frees a reserved socket that was not opened, or has closed. */
   releaseSocket(pool: OriginPool): void {
     const { pools, origin } = pool
     this.#sockets -= 1
@@ -73,7 +73,7 @@ export class ConnectionPool {
   }
 
   /**
-   * For reuse, after a response that was read to its end.
+   * Takes a connection back for reuse, after a response that was read to its end.
    * @param keepAliveMs how long the connection may idle; 0 if it cannot be used again
    */
   release(connection: Connection, keepAliveMs: number): void {
@@ -85,7 +85,7 @@ export class ConnectionPool {
     this.#planSweep()
   }
 
-  /** For a connection that cannot be reused. */
+  /** Closes a connection that cannot be reused. */
   discard(connection: Connection): void {
     this.#drop(connection)
     connection.destroy()

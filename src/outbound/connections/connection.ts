@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
-import { ConnectionFailedError } from '../call-failure.ts'
+import { closedEarly } from '../call-failure.ts'
 import { ResponseReader, type ResponseListener } from '../wire/response-reader.ts'
 import type { Link } from '../../domain/linked-list.ts'
 
-/** Who called over a connection. */
+/** The caller over a connection. */
 export interface ConnectionUser extends ResponseListener {
   onConnectionError(error: Error): void
 }
@@ -31,13 +31,13 @@ export class Connection {
   readonly pool: OriginPool
   readonly socket: Socket
   readonly openedAtMs: number
-  /** By the monotonic clock, while it is idle. */
+  /** Monotonic time until which it may be reused, while it is idle. */
   idleUntilMs = 0
   /** Generation of the egress guard that has judged it for reuse; null = none yet. */
   judgedGeneration: number | null = null
-  /** Its socket still counts. */
+  /** true while its socket counts against the bounds. */
   holdsSocket = true
-  /** Among all idle connections; null while in use. */
+  /** Link among all idle connections; null while in use. */
   idleLink: Link<Connection> | null = null
   readonly #reader = new ResponseReader()
   #user: ConnectionUser | null = null
@@ -47,13 +47,14 @@ export class Connection {
     this.pool = pool
     this.socket = socket
     this.openedAtMs = openedAtMs
+    readBeforeWriteErrors(socket)
     socket.on('data', (bytes: Buffer) => this.#read(bytes))
     socket.on('end', () => this.#readEnd())
     socket.on('error', (error) => this.#fail(error))
     socket.on('close', () => this.#fail(closedEarly()))
   }
 
-  /** As far as this side knows. */
+  /** true as far as this side knows. */
   get isOpen(): boolean {
     return !this.#ended && !this.socket.destroyed
   }
@@ -66,7 +67,7 @@ export class Connection {
     else this.socket.write(request)
   }
 
-  /** Of no use any more: nothing reaches its user from here on. */
+  /** Closes the connection; nothing reaches its user from here on. */
   destroy(): void {
     this.#letGo()
     this.#ended = true
@@ -96,8 +97,13 @@ export class Connection {
   #fail(error: Error): void {
     this.#ended = true
     const user = this.#user
-    this.#letGo()
-    user?.onConnectionError(error)
+    this.#user = null
+    // A response whose head is read has its status, whatever becomes of the connection.
+    if (this.#reader.isWithinBody) this.#reader.cut('The connection broke off before the end of the body.')
+    else {
+      this.#reader.stop()
+      user?.onConnectionError(error)
+    }
   }
 
   #letGo(): void {
@@ -106,6 +112,21 @@ export class Connection {
   }
 }
 
-export function closedEarly(): ConnectionFailedError {
-  return new ConnectionFailedError('The connection was closed before the response was complete.')
+/**
+ * Tells a socket of an error of a write only once what has arrived is read. A target may answer from the head of a request
+ * and reset the connection while the body is still on its way: the kernel keeps the answer, but a socket that hears of the
+ * error at once is destroyed with the answer unread.
+ */
+function readBeforeWriteErrors(socket: Socket): void {
+  // Streams name what is theirs to implement so.
+  // oxlint-disable no-underscore-dangle
+  const write = socket._write.bind(socket)
+  socket._write = (chunk, encoding, done) => {
+    write(chunk, encoding, (error) => {
+      if (error === undefined || error === null) return done()
+      // The event loop may be past its poll of this turn, so the one of the next turn is waited for.
+      setImmediate(() => setImmediate(done, error))
+    })
+  }
+  // oxlint-enable no-underscore-dangle
 }

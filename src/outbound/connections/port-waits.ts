@@ -5,9 +5,9 @@ import { ConnectionFailedError, isPortShortage } from '../call-failure.ts'
 import type { OpenSocket, SocketEvents, SocketTarget } from './socket-opener.ts'
 
 /**
- * When this machine has no free port towards a target, the calls to that target wait for one, and no other calls do.
- * They wait together: one call tries, and the others wait as long as it does. Each gives up before the shortest deadline
- * that a call can have.
+ * Makes calls to a target wait when this machine has no free port towards it; calls to other targets go on. They wait
+ * together: one call tries, and the others wait as long as it does. Each gives up before the shortest deadline that a
+ * call can have.
  * @param onGivenUp a call has failed because no port became free
  */
 export function waitForPorts(

@@ -8,17 +8,21 @@ import {
 } from 'node:tls'
 import { CONNECT_TIMEOUT_MS } from '../../domain/limits.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import { ADDRESSES_TRIED_MAX, CONNECTION_ATTEMPT_DELAY_MS } from '../bounds.ts'
+import { EXTRA_ATTEMPTS_MAX } from '../bounds.ts'
 import { BlockedTargetError, ConnectDeadlineError } from '../call-failure.ts'
 import { parseIpAddress } from '../../domain/net/ip-address.ts'
+import { AddressOrder } from './address-order.ts'
+import { ExtraAttempts, raceAddresses } from './address-race.ts'
 
 export interface SocketTarget {
-  /** For TLS: a name without a trailing dot, or a literal address without brackets. */
+  /** Name for TLS, without a trailing dot, or a literal address without brackets. */
   readonly host: string
   readonly port: number
   readonly secure: boolean
   /** Checked addresses, at least one. */
   readonly addresses: readonly string[]
+  /** Why one of them may not be reached any more; null = it may. Asked right before it is tried. */
+  refusalOf(address: string): Error | null
 }
 
 export interface SocketEvents {
@@ -40,65 +44,119 @@ export function createSocketOpener(clock: Clock, authorities: readonly string[])
   const ca = [...getCACertificates('default'), ...authorities]
   const secureContext = createSecureContext({ minVersion: 'TLSv1.2', ...(authorities.length > 0 && { ca }) })
 
+  const parts = {
+    clock,
+    secureContext,
+    order: new AddressOrder(clock),
+    extraAttempts: new ExtraAttempts(EXTRA_ATTEMPTS_MAX),
+  }
   return (target, events) => {
-    let current: Socket = startTcp(target)
-    let over = false
-    const end = () => {
-      over = true
-      cancelTimer()
-    }
-    const fail = (error: Error) => {
-      if (over) return
-      end()
-      current.destroy()
-      events.onError(error)
-    }
-    const succeed = () => {
-      if (over) return
-      end()
-      current.off('error', fail).off('close', failClosed)
-      events.onOpen(current)
-    }
-    const failClosed = () => fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' }))
-    const cancelTimer = clock.after(CONNECT_TIMEOUT_MS, () =>
-      fail(new ConnectDeadlineError(CONNECT_TIMEOUT_MS)),
-    )
-
-    // Later errors do not matter, but without a listener they would end the process.
-    current.on('error', ignore).on('error', fail).on('close', failClosed)
-    current.once('connect', () => {
-      if (over) return
-      const wrong = wrongPeer(current, target.addresses)
-      if (wrong !== null) return fail(wrong)
-      if (!target.secure) return succeed()
-      events.onTlsStart()
-      current.off('error', fail).off('close', failClosed)
-      current = startTls(current, target, secureContext)
-      current.on('error', ignore).on('error', fail).on('close', failClosed).once('secureConnect', succeed)
-    })
-    return () => {
-      if (over) return
-      end()
-      current.destroy()
-    }
+    const opening = new Opening(parts, target, events)
+    opening.start()
+    return () => opening.cancel()
   }
 }
 
-function startTcp({ host, port, addresses }: SocketTarget): Socket {
-  const [only, ...others] = addresses
-  const shared = { port, noDelay: true, highWaterMark: 64 * 1024 }
-  if (only !== undefined && others.length === 0) {
-    return connectTcp({ ...shared, host: only, autoSelectFamily: false })
+/** Shared by all openings of an opener. */
+interface OpeningParts {
+  readonly clock: Clock
+  readonly secureContext: SecureContext
+  readonly order: AddressOrder
+  readonly extraAttempts: ExtraAttempts
+}
+
+/**
+ * One socket that is being opened. Owns the race of its addresses, then the socket that has won, and the deadline of all:
+ *
+ *     racing → (TLS) → over (open, failed or cancelled)
+ */
+class Opening {
+  readonly #parts: OpeningParts
+  readonly #target: SocketTarget
+  readonly #events: SocketEvents
+  #socket: Socket | null = null
+  #isOver = false
+  #cancelTimer = ignore
+  #cancelRace = ignore
+
+  constructor(parts: OpeningParts, target: SocketTarget, events: SocketEvents) {
+    this.#parts = parts
+    this.#target = target
+    this.#events = events
   }
-  const tried = evenlyChosen(addresses).map((address) => ({ address, family: isIP(address) }))
-  return connectTcp({
-    ...shared,
-    host,
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: CONNECTION_ATTEMPT_DELAY_MS,
-    // No lookup: the name is resolved and its addresses are checked.
-    lookup: (_host, _options, callback) => callback(null, tried),
-  })
+
+  start(): void {
+    const { clock, order, extraAttempts } = this.#parts
+    const { addresses, port } = this.#target
+    this.#cancelTimer = clock.after(CONNECT_TIMEOUT_MS, () =>
+      this.#fail(new ConnectDeadlineError(CONNECT_TIMEOUT_MS)),
+    )
+    this.#cancelRace = raceAddresses({
+      clock,
+      addresses: order.of(addresses),
+      extraAttempts,
+      refusalOf: (address) => this.#target.refusalOf(address),
+      connect: (address) => startTcp(address, port),
+      onFailure: (address, error) => order.note(address, error),
+      onConnect: (socket) => this.#onConnect(socket),
+      onError: (error) => this.#fail(error),
+    })
+  }
+
+  cancel(): void {
+    if (this.#isOver) return
+    this.#end()
+    this.#socket?.destroy()
+  }
+
+  #onConnect(socket: Socket): void {
+    this.#watch(socket)
+    const wrong = wrongPeer(socket, this.#target.addresses)
+    if (wrong !== null) return this.#fail(wrong)
+    if (!this.#target.secure) return this.#succeed(socket)
+    this.#events.onTlsStart()
+    this.#leave(socket)
+    const wrapped = startTls(socket, this.#target, this.#parts.secureContext)
+    this.#watch(wrapped)
+    wrapped.once('secureConnect', () => this.#succeed(wrapped))
+  }
+
+  #succeed(socket: Socket): void {
+    if (this.#isOver) return
+    this.#end()
+    this.#leave(socket)
+    this.#events.onOpen(socket)
+  }
+
+  readonly #fail = (error: Error): void => {
+    if (this.#isOver) return
+    this.#end()
+    this.#socket?.destroy()
+    this.#events.onError(error)
+  }
+
+  readonly #failClosed = (): void => this.#fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' }))
+
+  #end(): void {
+    this.#isOver = true
+    this.#cancelTimer()
+    this.#cancelRace()
+  }
+
+  #watch(socket: Socket): void {
+    this.#socket = socket
+    // Later errors do not matter, but without a listener they would end the process.
+    socket.on('error', ignore).on('error', this.#fail).on('close', this.#failClosed)
+  }
+
+  #leave(socket: Socket): void {
+    socket.off('error', this.#fail).off('close', this.#failClosed)
+  }
+}
+
+function startTcp(host: string, port: number): Socket {
+  const options = { host, port, noDelay: true, highWaterMark: 64 * 1024, autoSelectFamily: false }
+  return connectTcp(options)
 }
 
 function startTls(socket: Socket, { host }: SocketTarget, secureContext: SecureContext): TLSSocket {
@@ -122,16 +180,6 @@ function wrongPeer(socket: Socket, addresses: readonly string[]): Error | null {
   const value = parseIpAddress(peer)?.value
   const checked = addresses.some((address) => parseIpAddress(address)?.value === value)
   return value !== undefined && checked ? null : new BlockedTargetError()
-}
-
-/** At most `ADDRESSES_TRIED_MAX`, of both families if both have addresses. */
-function evenlyChosen(addresses: readonly string[]): readonly string[] {
-  if (addresses.length <= ADDRESSES_TRIED_MAX) return addresses
-  const ipv4 = addresses.filter((address) => isIP(address) === 4)
-  const ipv6 = addresses.filter((address) => isIP(address) === 6)
-  const half = ADDRESSES_TRIED_MAX / 2
-  const fromIpv6 = ipv6.slice(0, Math.max(half, ADDRESSES_TRIED_MAX - ipv4.length))
-  return [...fromIpv6, ...ipv4.slice(0, ADDRESSES_TRIED_MAX - fromIpv6.length)]
 }
 
 function ignore(): void {}

@@ -190,7 +190,7 @@ function isAbsence(error: unknown): boolean {
   return code === NOTFOUND || code === NODATA
 }
 
-/** Of both families' errors one that is not "does not exist", because it may be temporary. */
+/** Prefers, among the errors of both families, one that is not "does not exist", because it may be temporary. */
 function moreTelling(error: unknown): unknown {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
   return errors.find((one) => !isAbsence(one)) ?? errors[0]

@@ -53,9 +53,9 @@ interface Call {
 }
 
 /**
- * What opens targets. The cluster has its own: there, only an entry counts whose addresses are fixed and all inside of
- * the cluster. Neither a name nor a block around the cluster opens it, since others may own the one, and the other may
- * not have meant it.
+ * Allow lists that open targets. For the cluster only an entry counts whose addresses are fixed and all inside of the
+ * cluster. Neither a name nor a block around the cluster opens it, since others may own the one, and the other may not
+ * have meant it.
  */
 interface Openings {
   readonly allow: EgressList

@@ -2,15 +2,15 @@ import { reasonOf, StartupError } from '../../domain/errors.ts'
 import { isLoopback, parseIpAddress, type IpAddress } from '../../domain/net/ip-address.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 
-/** Where some of our own addresses are found. */
+/** A source of some of our own addresses. */
 export interface AddressSource {
-  /** For the log. */
+  /** Name of the source, for the log. */
   readonly name: string
   /** Canonical texts; others are ignored. It ends by itself, soon after the deadline of a look at the latest. */
   read(): Promise<readonly string[]>
 }
 
-/** What the guard asks. */
+/** The addresses that the guard keeps closed. */
 export interface ClosedAddresses {
   has(address: IpAddress): boolean
   /** Rises with every change: what was decided before may be wrong. */

@@ -1,4 +1,4 @@
-/** What waits until the event loop has polled. */
+/** Waits until the event loop has polled. */
 export interface Waiting {
   afterPoll(): void
 }

@@ -3,8 +3,14 @@ import type { ResponseHead } from '../wire/response-head.ts'
 
 type Answered = Extract<HttpCallResult, { kind: 'answered' }>
 
-/** What is known of an answer besides its headers. */
-type Facts = Pick<Answered, 'durationMs' | 'timings' | 'body' | 'bodyTruncated' | 'found'>
+/** An answer without its headers. */
+type Facts = Pick<
+  Answered,
+  'durationMs' | 'timings' | 'body' | 'bodyTruncated' | 'isBodyCutShort' | 'found'
+> & {
+  /** What is wrong with the body; null = nothing. */
+  readonly bodyNote: string | null
+}
 
 /** The result of a call that was answered. Headers become pairs when somebody looks: most results are only counted. */
 export class AnsweredResult implements Answered {
@@ -14,9 +20,11 @@ export class AnsweredResult implements Answered {
   readonly status: number
   readonly body: Uint8Array
   readonly bodyTruncated: boolean
+  readonly isBodyCutShort: boolean
   readonly found: ReadonlySet<string>
   readonly #sent: readonly string[]
   readonly #head: ResponseHead
+  readonly #bodyNote: string | null
 
   /** @param sent names and values of the request's headers in turn */
   constructor(sent: readonly string[], head: ResponseHead, facts: Facts) {
@@ -25,7 +33,9 @@ export class AnsweredResult implements Answered {
     this.status = head.status
     this.body = facts.body
     this.bodyTruncated = facts.bodyTruncated
+    this.isBodyCutShort = facts.isBodyCutShort
     this.found = facts.found
+    this.#bodyNote = facts.bodyNote
     this.#sent = sent
     this.#head = head
   }
@@ -36,6 +46,11 @@ export class AnsweredResult implements Answered {
 
   get headers(): Answered['headers'] {
     return this.#head.headers
+  }
+
+  get protocolNotes(): Answered['protocolNotes'] {
+    const notes = this.#head.notes ?? []
+    return this.#bodyNote === null ? notes : [...notes, this.#bodyNote]
   }
 }
 

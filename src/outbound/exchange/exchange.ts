@@ -12,6 +12,7 @@ import { AnsweredResult, headerPairs } from './answered-result.ts'
 import { BodyCollector } from './body-collector.ts'
 import {
   BlockedTargetError,
+  closedEarly,
   failed,
   failureOf,
   STAGE_DESCRIPTIONS,
@@ -19,18 +20,14 @@ import {
   type Stage,
 } from '../call-failure.ts'
 import type { ConnectionPool } from '../connections/connection-pool.ts'
-import {
-  closedEarly,
-  type Connection,
-  type ConnectionUser,
-  type OriginPool,
-} from '../connections/connection.ts'
+import type { Connection, ConnectionUser, OriginPool } from '../connections/connection.ts'
 import type { EgressGuard } from '../egress/egress-guard.ts'
 import { literalOf } from '../../domain/net/ip-address.ts'
 import type { ResponseHead } from '../wire/response-head.ts'
 import type { LinkedList } from '../../domain/linked-list.ts'
 import { noUsableAddress, type ResolveName } from '../dns/name-resolver.ts'
 import { headersToSend, requestOf, type CallBody } from './request-headers.ts'
+import { requestTarget } from './request-target.ts'
 import type { OpenSocket } from '../connections/socket-opener.ts'
 import { TextSearch } from './text-search.ts'
 
@@ -93,6 +90,9 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
   #head: ResponseHead | null = null
   #collector: BodyCollector | null = null
   #search: TextSearch | null = null
+  /** What is wrong with the body; null = nothing. */
+  #bodyNote: string | null = null
+  #isBodyCutShort = false
 
   constructor(
     parts: ExchangeParts,
@@ -124,7 +124,7 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     this.#openConnection()
   }
 
-  /** Where our own parts are may have changed since the connection was judged. */
+  /** Judges an idle connection again if our own addresses may have changed since it was judged. */
   #mayReach(connection: Connection): boolean {
     const { egress } = this.#parts
     const { generation } = egress
@@ -163,8 +163,7 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     try {
       const addresses = await resolve(hostname)
       if (this.#done) return
-      // As for a name without an address: another answer would tell which names there are inside the network.
-      if (!egress.allowsAddresses(this.#url, addresses, this.#call.settings)) throw noUsableAddress()
+      if (!egress.allowsAddresses(this.#url, addresses, this.#call.settings)) throw refusalOf(hostname)
       this.#connect(pool, addresses)
     } catch (error) {
       this.#fail(error)
@@ -172,12 +171,19 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
   }
 
   #connect(pool: OriginPool, addresses: readonly string[]): void {
-    const { connections, openSocket } = this.#parts
+    const { connections, openSocket, egress } = this.#parts
     const { hostname, port, protocol } = this.#url
     const secure = protocol === 'https:'
     this.#enter('connect')
     this.#cancelOpening = openSocket(
-      { host: bareHost(hostname), port: port === '' ? defaultPort(secure) : Number(port), secure, addresses },
+      {
+        host: bareHost(hostname),
+        port: port === '' ? defaultPort(secure) : Number(port),
+        secure,
+        addresses,
+        refusalOf: (address) =>
+          egress.allowsAddresses(this.#url, [address], this.#call.settings) ? null : refusalOf(hostname),
+      },
       {
         onTlsStart: () => this.#enter('tls'),
         onOpen: (socket: Socket) => {
@@ -204,8 +210,7 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
 
   #write(connection: Connection): void {
     if (connection.isOpen) {
-      const { pathname, search } = this.#url
-      const line = `${this.#call.method} ${pathname}${search} HTTP/1.1\r\n`
+      const line = `${this.#call.method} ${requestTarget(this.#call.url)} HTTP/1.1\r\n`
       const request = requestOf(line, this.#headers, this.#body)
       // From here on bytes may have been sent: the request is never sent a second time.
       return connection.send(request, this)
@@ -238,11 +243,20 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     if (this.#collector.received > RESPONSE_BODY_READ_BYTES_MAX) this.#answer()
   }
 
-  onResponseEnd(keepAliveMs: number): void {
+  onResponseEnd(keepAliveMs: number, note: string | null): void {
     const connection = this.#connection
     if (connection === null) return
     this.#connection = null
+    this.#bodyNote = note
+    // Of several lengths the lowest counted: the body may have been longer.
+    this.#isBodyCutShort = this.#head?.isEndSure === false && typeof this.#head.bodyEnd === 'number'
     this.#parts.connections.release(connection, keepAliveMs)
+    this.#answer()
+  }
+
+  onResponseCut(note: string): void {
+    this.#bodyNote = note
+    this.#isBodyCutShort = true
     this.#answer()
   }
 
@@ -255,6 +269,8 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
   }
 
   #passDeadline(): void {
+    // Nobody knows whether the body goes on: the status is all there is to wait for.
+    if (this.#head?.isEndSure === false) return this.onResponseCut('The body came to no end in time.')
     const seconds = Math.round(this.#call.timeoutMs / 100) / 10
     const doing = this.#stage === null ? '' : `, while ${STAGE_DESCRIPTIONS[this.#stage]}`
     this.#finish(failed('timeout', `No complete response within ${seconds} s${doing}.`))
@@ -291,9 +307,13 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     }
     const body = this.#collector?.body ?? EMPTY
     return new AnsweredResult(this.#headers, outcome.head, {
-      ...{ durationMs, timings, body },
+      durationMs,
+      timings,
+      body,
       bodyTruncated: (this.#collector?.received ?? 0) > body.length,
       found: this.#search?.found() ?? NOTHING_FOUND,
+      bodyNote: this.#bodyNote,
+      isBodyCutShort: this.#isBodyCutShort,
     })
   }
 
@@ -313,6 +333,11 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
 const NO_BODY: CallBody = { text: null, bytes: 0 }
 const EMPTY = new Uint8Array(0)
 const NOTHING_FOUND: ReadonlySet<string> = new Set()
+
+/** A name is refused as if it had no address: another answer would tell which names there are inside the network. */
+function refusalOf(hostname: string): Error {
+  return literalOf(hostname) === null ? noUsableAddress() : new BlockedTargetError()
+}
 
 function bareHost(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.$/, '')

@@ -13,8 +13,8 @@ export interface CallBody {
 }
 
 /**
- * What a call sends, names and values in turn: `host` and `connection`, the caller's headers in their order and spelling,
- * ours, and the length of the body. The API has refused forbidden headers; any that remain are dropped.
+ * The headers of a call, names and values alternating: `host` and `connection`, the caller's headers in their order and
+ * spelling, ours, and the length of the body. The API has refused forbidden headers; any that remain are dropped.
  */
 export function headersToSend(
   call: HttpCall,

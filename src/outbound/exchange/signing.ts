@@ -4,7 +4,7 @@ import type { TeamSettings } from '../../ports/settings.ts'
 export interface SignedContent {
   readonly webhookId: string
   readonly timestampSeconds: number
-  /** As sent, text in UTF-8; null for none. */
+  /** Body as sent, text in UTF-8; null for none. */
   readonly body: string | Uint8Array | null
 }
 

@@ -1,10 +1,10 @@
 import { RESPONSE_BODY_READ_BYTES_MAX, RESPONSE_HEADER_BYTES_MAX } from '../../domain/limits.ts'
 import { CHUNK_LINE_BYTES_MAX } from '../bounds.ts'
 import { ConnectionFailedError } from '../call-failure.ts'
-import { invalidResponse } from './response-head.ts'
 
 const LF = 0x0a
-const SIZE = /^([0-9A-Fa-f]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
+/** As many digits as a safe integer has, behind zeros. */
+const SIZE = /^0*([0-9A-Fa-f]{1,13})[\t ]*(?:;.*)?$/s
 /** Lines are shorter than the data between them, unless a target means harm. */
 const LINE_BYTES_MAX = 2 * RESPONSE_BODY_READ_BYTES_MAX
 
@@ -21,12 +21,18 @@ export class ChunkedBody {
   #line = ''
   #lineBytes = 0
   #trailerBytes = 0
+  #hasLfAlone = false
+
+  /** What is wrong with the lines around the data so far; null = nothing. */
+  get note(): string | null {
+    return this.#hasLfAlone ? 'Lines around the chunks end in LF alone.' : null
+  }
 
   get isDone(): boolean {
     return this.#part === 'done'
   }
 
-  /** Where in its bytes the last `take` stopped. */
+  /** Offset in its bytes at which the last `take` stopped. */
   get at(): number {
     return this.#at
   }
@@ -36,12 +42,13 @@ export class ChunkedBody {
     this.#line = ''
     this.#lineBytes = 0
     this.#trailerBytes = 0
+    this.#hasLfAlone = false
   }
 
   /**
    * Reads one piece of data or one line.
    * @returns the data, a view of `bytes`; null if there was none
-   * @throws ConnectionFailedError
+   * @throws ConnectionFailedError if it cannot be told where the data goes on; the body ends there
    */
   take(bytes: Buffer, from: number): Buffer | null {
     if (this.#part === 'data') return this.#takeData(bytes, from)
@@ -68,25 +75,24 @@ export class ChunkedBody {
     this.#at = end
     this.#lineBytes += end - from
     const line = this.#line + bytes.toString('latin1', from, end)
-    if (line.length > CHUNK_LINE_BYTES_MAX) throw invalidResponse()
-    if (this.#lineBytes > LINE_BYTES_MAX) {
-      throw new ConnectionFailedError('The chunks of the response have too many bytes around them.')
-    }
+    if (line.length > CHUNK_LINE_BYTES_MAX) throw broken('a line around the chunks is too long')
+    if (this.#lineBytes > LINE_BYTES_MAX) throw broken('the chunks have too many bytes around them')
     this.#line = lf === -1 ? line : ''
     if (lf === -1) return null
-    if (!line.endsWith('\r\n')) throw invalidResponse()
-    return line.slice(0, -2)
+    if (line.endsWith('\r\n')) return line.slice(0, -2)
+    this.#hasLfAlone = true
+    return line.slice(0, -1)
   }
 
   #endSize(line: string): void {
     const size = SIZE.exec(line)?.[1]
-    if (size === undefined) throw invalidResponse()
+    if (size === undefined) throw broken('the size of a chunk is no hexadecimal number')
     this.#dataLeft = Number.parseInt(size, 16)
     this.#part = this.#dataLeft === 0 ? 'trailer' : 'data'
   }
 
   #endGap(line: string): void {
-    if (line !== '') throw invalidResponse()
+    if (line !== '') throw broken('a chunk is longer than its size')
     this.#part = 'size'
   }
 
@@ -97,6 +103,10 @@ export class ChunkedBody {
       return
     }
     this.#trailerBytes += line.length
-    if (this.#trailerBytes > RESPONSE_HEADER_BYTES_MAX) throw invalidResponse()
+    if (this.#trailerBytes > RESPONSE_HEADER_BYTES_MAX) throw broken('the trailer is too long')
   }
+}
+
+function broken(why: string): ConnectionFailedError {
+  return new ConnectionFailedError(`The body was given up: ${why}.`)
 }

@@ -1,18 +1,28 @@
 import { RESPONSE_HEADER_BYTES_MAX } from '../../domain/limits.ts'
 import { INTERIM_RESPONSES_MAX } from '../bounds.ts'
-import { ConnectionFailedError } from '../call-failure.ts'
+import { closedEarly, ConnectionFailedError, invalidResponse } from '../call-failure.ts'
 import { ChunkedBody } from './chunked-body.ts'
-import { invalidResponse, parseResponseHead, type BodyEnd, type ResponseHead } from './response-head.ts'
+import type { BodyEnd } from './framing.ts'
+import { parseResponseHead } from './parse-head.ts'
+import type { ResponseHead } from './response-head.ts'
 
-/** Who waits for a response. After `onResponseEnd` nothing more is called. */
+/** Receives a response. After `onResponseEnd` or `onResponseCut` nothing more is called. */
 export interface ResponseListener {
   /** The first bytes have arrived, those of 1xx responses left out. */
   onResponseBegin(): void
   onResponseHead(head: ResponseHead): void
   /** @param bytes a view of all that the socket read at once */
   onResponseBody(bytes: Buffer): void
-  /** @param keepAliveMs how long the connection may idle now; 0 if it cannot be used again */
-  onResponseEnd(keepAliveMs: number): void
+  /**
+   * @param keepAliveMs how long the connection may idle now; 0 if it cannot be used again
+   * @param note what is wrong with the body, which is whole all the same; null = nothing
+   */
+  onResponseEnd(keepAliveMs: number, note: string | null): void
+  /**
+   * The body ends before its end, or where that is cannot be told any more. The connection cannot be used again.
+   * @param note why
+   */
+  onResponseCut(note: string): void
 }
 
 const CR = 0x0d
@@ -35,14 +45,20 @@ export class ResponseReader {
   /** The head so far, copied: the bytes are views of up to 64 KiB. Null if it began with the current bytes. */
   #held: Buffer | null = null
   #heldBytes = 0
-  /** Where in the head the current line begins. */
+  /** Offset in the head at which the current line begins. */
   #lineStart = 0
   #hasBegun = false
   #interims = 0
   #bodyEnd: BodyEnd = 0
   #bodyLeft = 0
+  #isWithinBody = false
   #keepAliveMs = 0
   readonly #chunked = new ChunkedBody()
+
+  /** Whether the head is read: whatever becomes of the body, the response has its status. */
+  get isWithinBody(): boolean {
+    return this.#isWithinBody
+  }
 
   /** Whether a response is waited for or being read. */
   get isBusy(): boolean {
@@ -52,6 +68,7 @@ export class ResponseReader {
   /** The next bytes are a response. */
   begin(listener: ResponseListener): void {
     this.#listener = listener
+    this.#isWithinBody = false
     this.#interims = 0
     this.#hasBegun = false
     this.#beginHead()
@@ -60,6 +77,7 @@ export class ResponseReader {
   stop(): void {
     this.#listener = null
     this.#held = null
+    this.#isWithinBody = false
   }
 
   /** @throws ConnectionFailedError if the bytes are no response */
@@ -69,19 +87,25 @@ export class ResponseReader {
       const listener = this.#listener
       if (listener === null) return
       if (this.#part === 'head') at = this.#readHead(bytes, at, listener)
-      else if (this.#part === 'chunks') at = this.#readChunks(bytes, at, listener)
+      else if (this.#part === 'chunks') at = this.#readChunksOrCut(bytes, at, listener)
       else at = this.#readBody(bytes, at, listener)
     }
   }
 
-  /** The target has closed its side. @throws ConnectionFailedError if the response is not complete */
+  /** The target has closed its side. @throws ConnectionFailedError if there is no whole head yet */
   readEnd(): void {
     const listener = this.#listener
     if (listener === null) return
-    if (this.#part !== 'body' || this.#bodyEnd !== 'connection') {
-      throw new ConnectionFailedError('The connection was closed before the response was complete.')
-    }
-    this.#end(listener, 0)
+    if (!this.#isWithinBody) throw closedEarly()
+    if (this.#bodyEnd === 'connection') this.#end(listener, 0)
+    else this.cut(this.#howFar())
+  }
+
+  /** Ends a response whose head is read. */
+  cut(note: string): void {
+    const listener = this.#listener
+    this.stop()
+    listener?.onResponseCut(note)
   }
 
   #beginHead(): void {
@@ -105,7 +129,7 @@ export class ResponseReader {
       if (this.#held === null) this.#hold(head)
       return bytes.length
     }
-    const text = head.toString('latin1', 0, end - '\r\n\r\n'.length)
+    const text = head.toString('latin1', 0, end)
     this.#beginHead()
     if (head[STATUS_AT] === ONE) this.#passOverInterim(text)
     else this.#beginBody(parseResponseHead(text), at + end - before === bytes.length, listener)
@@ -141,9 +165,8 @@ export class ResponseReader {
   /** @returns the length of the head with its empty line; 0 if it goes on */
   #endOfHead(head: Buffer, from: number): number {
     for (let lf = head.indexOf(LF, from); lf !== -1; lf = head.indexOf(LF, lf + 1)) {
-      // A line that ends in LF alone is no end to some readers.
-      if (head[lf - 1] !== CR) throw invalidResponse()
-      if (lf - this.#lineStart === 1) return lf + 1
+      const bytes = lf - this.#lineStart
+      if (bytes === 0 || (bytes === 1 && head[lf - 1] === CR)) return lf + 1
       this.#lineStart = lf + 1
     }
     return 0
@@ -164,6 +187,7 @@ export class ResponseReader {
     const { bodyEnd } = head
     this.#bodyEnd = bodyEnd
     this.#keepAliveMs = head.keepAliveMs
+    this.#isWithinBody = true
     if (bodyEnd === 'last_chunk') {
       this.#part = 'chunks'
       this.#chunked.begin()
@@ -183,6 +207,17 @@ export class ResponseReader {
     return end
   }
 
+  /** Behind a mistake nobody knows where the next chunk begins. */
+  #readChunksOrCut(bytes: Buffer, at: number, listener: ResponseListener): number {
+    try {
+      return this.#readChunks(bytes, at, listener)
+    } catch (error) {
+      if (!(error instanceof ConnectionFailedError)) throw error
+      this.cut(error.message)
+      return bytes.length
+    }
+  }
+
   #readChunks(bytes: Buffer, at: number, listener: ResponseListener): number {
     const data = this.#chunked.take(bytes, at)
     const end = this.#chunked.at
@@ -197,7 +232,15 @@ export class ResponseReader {
   }
 
   #end(listener: ResponseListener, keepAliveMs: number): void {
-    this.#listener = null
-    listener.onResponseEnd(keepAliveMs)
+    const note = this.#part === 'chunks' ? this.#chunked.note : null
+    this.stop()
+    listener.onResponseEnd(note === null ? keepAliveMs : 0, note)
+  }
+
+  #howFar(): string {
+    const bytes = this.#bodyEnd
+    return typeof bytes === 'number'
+      ? `The body ended after ${bytes - this.#bodyLeft} of ${bytes} bytes.`
+      : 'The body ended before its last chunk.'
   }
 }

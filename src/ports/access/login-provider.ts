@@ -1,6 +1,6 @@
 import type { NamedUser } from '../../domain/access/session.ts'
 
-/** What must be kept in the browser between the way to the provider and the way back. */
+/** Kept in the browser between the way to the provider and the way back. */
 export interface PendingLogin {
   readonly state: string
   readonly nonce: string
@@ -15,7 +15,7 @@ export type LoginEnd =
 
 /** An identity provider that people log in at with a browser. Never throws. */
 export interface LoginProvider {
-  /** Where to send the browser; null while the provider is away. */
+  /** Begins a login: the URL to send the browser to; null while the provider is away. */
   begin(): Promise<{ readonly url: string; readonly pending: PendingLogin } | null>
   /** @param search the query that the browser came back with */
   finish(search: string, pending: PendingLogin): Promise<LoginEnd>

@@ -1,8 +1,8 @@
-/** In place of a team: the namespace of the installation, by which the cluster is known again. */
+/** Stands in place of a team for the namespace of the installation, by which the cluster is recognized. */
 export const CLUSTER = '.cluster'
 
 /**
- * Which namespace the data of a team belongs to, by its uid: one that is made anew under the name is another. Throws
+ * Records which namespace a team's data belongs to, by its uid: one that is made anew under the name is another. Throws
  * StoreUnavailableError.
  */
 export interface NamespaceClaims {
@@ -10,14 +10,14 @@ export interface NamespaceClaims {
   claim(team: string, uid: string): Promise<string>
 }
 
-/** As every write of a leader ends. */
+/** Every write of a leader may also end like this. */
 type OrSuperseded<T> = T | { readonly status: 'superseded' }
 
 /** Throws StoreUnavailableError. */
 export interface NamespaceCompiler {
   /** The uids by team, and that of CLUSTER. */
   namespaces(): Promise<ReadonlyMap<string, string>>
-  /** As `NamespaceClaims.claim`. */
+  /** Claims the team's data for the leader, as `NamespaceClaims.claim` does. */
   claimNamespace(team: string, uid: string): Promise<OrSuperseded<{ readonly uid: string }>>
   /** Gives the team's data to another namespace. */
   putNamespace(team: string, uid: string): Promise<OrSuperseded<{ readonly status: 'applied' }>>

@@ -1,4 +1,4 @@
-import type { SecretPlace } from '../../domain/access/signing-secret.ts'
+import type { SecretKeyRef } from '../../domain/access/signing-secret.ts'
 
 /** A queue or cron. @property name of a cron: `metadata.name` */
 export interface SecretOwner {
@@ -7,15 +7,15 @@ export interface SecretOwner {
   readonly name: string
 }
 
-/** What the calls of a queue or cron take from Secrets of their own. */
+/** Secrets that the calls of a queue or cron use in place of their team's. */
 export interface OwnSecrets {
-  /** In place of the team's, newest first, at most two; none = the team's sign, unless `areUnread`. */
+  /** Used in place of the team's, newest first, at most two; none = the team's sign, unless `areUnread`. */
   readonly signingSecrets: readonly string[]
-  /** Where these lie, in the same order; earlier versions did not store it. */
-  readonly signingSecretRefs?: readonly SecretPlace[]
+  /** Places of the signing secrets, in the same order. */
+  readonly signingSecretRefs: readonly SecretKeyRef[]
   /** Values of headers, by the header's name in lower case. */
   readonly headerValues: Readonly<Record<string, string>>
-  /** That of the cron's URL, to which alone the values are sent; absent without values. */
+  /** Origin of the cron's URL, the only one to which the values are sent; absent without values. */
   readonly headerOrigin?: string
 }
 
@@ -26,17 +26,17 @@ export const NO_OWN_SECRETS: OwnSecrets = Object.freeze({
 })
 
 /** Whether it is to have signing secrets that could not be read yet: none other must sign in their place. */
-export function areUnread({ signingSecrets, signingSecretRefs = [] }: OwnSecrets): boolean {
+export function areUnread({ signingSecrets, signingSecretRefs }: OwnSecrets): boolean {
   return signingSecrets.length === 0 && signingSecretRefs.length > 0
 }
 
-/** Within which executors know what was applied, unless they cannot read it. */
+/** Executors know what was applied within this time, unless they cannot read it. */
 export const OWN_SECRETS_READ_MS = 1_000
 
 export type OwnSecretsEnd =
   /** @property mustBeReadFirst executors must read them before settings are applied, which may need what is new */
   | { readonly status: 'applied'; readonly mustBeReadFirst?: boolean }
-  /** Those of before stay. @property of whose bytes exceed their bound */
+  /** The previous secrets stay. @property of whose limit was exceeded */
   | { readonly status: 'too_large'; readonly of: 'owner' | 'team' }
   | { readonly status: 'superseded' }
 
@@ -55,8 +55,8 @@ export interface OwnSecretsSource {
   ownSecretsOf(owner: SecretOwner): OwnSecrets | 'unreadable' | null
 }
 
-/** Where the signing secrets of queues and crons lie. Throws StoreUnavailableError. */
+/** Finds the places of signing secrets of queues and crons. Throws StoreUnavailableError. */
 export interface SigningSecretRefs {
   /** Newest first; none = the team's sign. */
-  of(owner: SecretOwner): Promise<readonly SecretPlace[]>
+  of(owner: SecretOwner): Promise<readonly SecretKeyRef[]>
 }

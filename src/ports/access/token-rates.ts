@@ -5,9 +5,9 @@ export interface RateAdmission {
   readonly isAdmitted: boolean
   /** About how many more may come at once. */
   readonly remaining: number
-  /** Until a whole burst may come. */
+  /** Time until a whole burst may come. */
   readonly fullMs: number
-  /** Until one more may come; 0 unless it was refused. */
+  /** Time until one more may come; 0 unless it was refused. */
   readonly waitMs: number
 }
 

@@ -4,30 +4,22 @@ import type { Principal } from '../../domain/access/principal.ts'
 /** A token as lists show it. */
 export type ListedToken = Omit<ApiToken, 'sha256Hex'>
 
-/** The tokens of a team as resources: in the cluster, in the folder, or else in the engine itself. */
-export interface TokenKeeper {
-  /** In no particular order. Throws ResourceApiError. */
-  all(team: string): Promise<readonly ListedToken[]>
-  /** Answered once it is in force, or after 2 s. Throws EditRefusedError, also when the name is taken. */
-  create(token: ApiToken): Promise<void>
-  /** As `create`. */
-  remove(team: string, name: string): Promise<'removed' | 'not_found'>
-}
-
-/** Tokens as users see them. Throws what the keeper throws. */
-export interface TokenStore extends Pick<TokenKeeper, 'remove'> {
-  /** By name. `bad_cursor` when this list did not make the cursor. */
+/** The tokens of a team as users see them. Every method throws EditRefusedError and ResourceApiError. */
+export interface TokenStore {
+  /** Sorted by name. `bad_cursor` when this list did not make the cursor. */
   list(query: {
     readonly team: string
     readonly limit: number
     readonly cursor: string | null
   }): Promise<{ readonly tokens: readonly ListedToken[]; readonly nextCursor: string | null } | 'bad_cursor'>
   get(team: string, name: string): Promise<ListedToken | null>
-  /** As of the keeper; refuses more than TOKENS_PER_TEAM_MAX. */
+  /** Answered once it is in force, or after 2 s. Refuses a name in use, and more than TOKENS_PER_TEAM_MAX. */
   create(token: ApiToken): Promise<void>
+  /** Answers and throws like `create`. */
+  remove(team: string, name: string): Promise<'removed' | 'not_found'>
 }
 
-/** When tokens were last used, to the minute. */
+/** Knows when tokens were last used, to the minute. */
 export interface TokenUses {
   /** Never throws or waits. */
   note(principal: Principal, nowMs: number): void

@@ -5,11 +5,11 @@ import type { NamedUser } from '../../domain/access/session.ts'
 export interface Visit {
   /** The team that the request names; null = none. */
   readonly team: string | null
-  /** Where it came from; null = unknown. */
+  /** Address the request came from; null = unknown. */
   readonly address: string | null
 }
 
-/** What became of a credential. */
+/** Verdict on a credential. */
 export type Admission =
   | { readonly kind: 'admitted'; readonly principal: Principal }
   /** Nobody's, expired or revoked. */

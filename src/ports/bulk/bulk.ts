@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/access/audit-record.ts'
 import type { Bulk, BulkFailure, BulkMatch, BulkOrder } from '../../domain/bulk/bulk.ts'
 
-/** What a bulk would find. */
+/** The jobs that a bulk would find. */
 export interface BulkPreview extends BulkMatch {
   /** The first jobs found, at most BULK_SAMPLE_MAX. */
   readonly sample: readonly number[]
@@ -10,7 +10,7 @@ export interface BulkPreview extends BulkMatch {
 export interface BulkListQuery {
   readonly team: string
   readonly limit: number
-  /** From the previous page; null = the first page. */
+  /** Cursor of the previous page; null = the first page. */
   readonly cursor: string | null
 }
 
@@ -26,33 +26,43 @@ export interface BulkStore {
   /** Newest first, those of the last BULK_RETENTION_DAYS. */
   list(query: BulkListQuery): Promise<{ bulks: Bulk[]; nextCursor: string | null } | 'bad_cursor'>
   get(team: string, id: number): Promise<Bulk | null>
-  /** Of each shard the first ones; at most BULK_FAILURES_MAX. */
+  /** Lists the first failures of each shard; at most BULK_FAILURES_MAX. */
   failures(team: string, id: number): Promise<BulkFailure[]>
-  /** What was done stays done; a page that is being worked off is done to its end. null = unknown. */
+  /**
+   * Aborts the rest: what was done stays done, and a page that is being worked off is done to its end. null = unknown.
+   */
   abort(team: string, id: number, actor: Actor): Promise<Bulk | 'ended' | null>
-}
-
-/** Something of a bulk that is to be done now: a page of its part in this shard, or what concerns all of its parts. */
-export interface BulkWork {
-  readonly team: string
-  readonly id: number
-  readonly kind: 'part' | 'whole'
+  /**
+   * Goes on with what is left of a bulk that was aborted or has stopped. `too_many`: of the team are running. null =
+   * unknown.
+   */
+  resume(team: string, id: number, actor: Actor): Promise<Bulk | 'done' | 'not_ended' | 'too_many' | null>
 }
 
 /**
- * The bulks of one shard, for one executor. Several executors may do the same at once: each piece is done once. Throws
+ * Work on a bulk that is due: a page of its part in this shard, a look at what became of the jobs that this part made, or a
+ * change that concerns all of its parts.
+ */
+export interface BulkWork {
+  readonly team: string
+  readonly id: number
+  readonly kind: 'part' | 'whole' | 'outcome'
+}
+
+/**
+ * The bulks of one shard, for one executor. Several executors may do the same at once: all work is done once. Throws
  * StoreUnavailableError and StorageFullError.
  */
 export interface BulkShard {
   readonly shard: number
   /**
-   * What is due, longest due first; nothing while another executor has the shard's turn, which a later call takes over when
-   * it is not renewed. `nextDueMs`: when something else is due, Unix ms by Redis time; null = nothing that is known.
+   * Lists due work, longest due first; nothing while another executor has the shard's lock, which a later call takes
+   * over when it is not renewed. `nextDueMs`: when more work is due, Unix ms by Redis time; null = none that is known.
    */
   due(): Promise<{ readonly work: readonly BulkWork[]; readonly nextDueMs: number | null }>
-  /** Takes or renews the shard's turn, before each piece; false when another executor has it by now. */
-  takeTurn(): Promise<boolean>
-  /** Does one piece of it: at most one page. */
+  /** Takes or renews the lock of the shard's bulks, before any work; false when another executor has it by now. */
+  takeLock(): Promise<boolean>
+  /** Does at most one page of it. */
   tend(work: BulkWork): Promise<void>
   redisNowMs(): number
 }

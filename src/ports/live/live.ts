@@ -2,22 +2,32 @@
 export const LIVE_KINDS = ['jobs', 'queues', 'crons', 'alerts', 'settings', 'audit'] as const
 export type LiveKind = (typeof LIVE_KINDS)[number]
 
-/** Of a whole team, now. */
+/** Figures of a whole team at this moment. */
 export interface LiveFigures {
   /** Jobs that have not ended. */
   readonly pending: number
   readonly inFlight: number
-  /** Age of the oldest ready job that could start; null = none. */
-  readonly oldestReadyMs: number | null
+  /** Ready jobs that only waited for a slot of an executor, when they were last counted: once a minute. */
+  readonly startable: number
+  /** Ready jobs that something else kept from starting, when they were last counted. */
+  readonly stopped: number
+  /** The startable job that has been due for longest; null = none. */
+  readonly oldestStartable: OldestStartable | null
   readonly unreadAlerts: number
 }
 
-/** What one look at a team saw. */
-export interface LiveLook {
+export interface OldestStartable {
+  readonly ageMs: number
+  /** null = the hidden queue of a cron. */
+  readonly queue: { readonly id: number; readonly name: string } | null
+}
+
+/** The state of a team at one moment, and what has changed since it was read before. */
+export interface LiveReading {
   readonly figures: LiveFigures
-  /** What has changed since the look before; nothing in a first one. */
+  /** The kinds that have changed since the reading before. The first one says none. */
   readonly changed: ReadonlySet<LiveKind>
-  /** By shard, for the next look alone. */
+  /** By shard, what the next reading is compared with. */
   readonly marks: readonly LiveMarks[]
 }
 
@@ -34,12 +44,12 @@ export interface LiveMarks {
 
 export interface AskedTeam {
   readonly team: string
-  /** null = this look is the first. */
-  readonly before: LiveLook | null
+  /** null = the team is read for the first time. */
+  readonly before: LiveReading | null
 }
 
-/** Looks at teams whose pages are open. */
+/** Reads the state of teams whose pages are open. */
 export interface LiveReader {
-  /** In the order asked; two steps per shard for 50 teams. Throws StoreUnavailableError. */
-  look(asked: readonly AskedTeam[]): Promise<readonly LiveLook[]>
+  /** Answers in the order asked; two steps per shard for 50 teams. Throws StoreUnavailableError. */
+  read(asked: readonly AskedTeam[]): Promise<readonly LiveReading[]>
 }

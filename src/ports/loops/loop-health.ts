@@ -27,19 +27,19 @@ export const LOOP_NAMES = [
 
 export type LoopName = (typeof LOOP_NAMES)[number]
 
-/** Notes how the turns of one loop end, and decides how long the loop waits after one that failed. */
-export interface LoopTurns {
-  /** The turn has done its work. */
+/** Notes how the iterations of one loop end, and decides how long the loop waits after one that failed. */
+export interface LoopIterations {
+  /** The iteration has done its work. */
   succeeded(): void
   /**
-   * The turn threw. Answers how long to wait, ms: longer after each of several failures in a row. null when Redis is away
+   * The iteration threw. Answers how long to wait, ms: longer after each of several failures in a row. null when Redis is away
    * or full: that is no defect, is told elsewhere, and the loop has a pause of its own for it.
    */
   failed(error: unknown): number | null
 }
 
-/** Knows which loops of this process fail turn after turn. */
+/** Knows which loops of this process fail again and again. */
 export interface LoopHealth {
   /** @param shard null = the loop belongs to no shard. Answers the same object each time. */
-  of(loop: LoopName, shard: number | null): LoopTurns
+  of(loop: LoopName, shard: number | null): LoopIterations
 }

@@ -3,10 +3,10 @@ import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import { pause } from '../../domain/pause.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { EngineFacts, LeaderEpochs, IdFloor } from '../../ports/settings.ts'
-import type { Engine } from '../client/engine.ts'
-import { openInstallation } from '../installation/installation.ts'
-import { step } from '../client/step.ts'
-import { META } from '../layout/fields.ts'
+import type { Engine } from '../base/engine/engine.ts'
+import { openInstallation } from '../base/installation/installation.ts'
+import { step } from '../base/engine/step.ts'
+import { META } from '../base/layout/fields.ts'
 import {
   META_KEY,
   NAMESPACES_KEY,
@@ -15,10 +15,10 @@ import {
   TEAMS_KEY,
   TOKENS_KEY,
   WINDOWS_KEY,
-} from '../layout/keys.ts'
-import { putSetting } from './setting/put-setting.ts'
-import type { SecretBox } from '../sealing/secret-box.ts'
-import { createSettingsCompiler } from './settings-compiler.ts'
+} from '../base/layout/keys.ts'
+import { putSetting } from './compiler/put-setting.ts'
+import type { SecretBox } from '../base/secret-box.ts'
+import { createSettingsCompiler } from './compiler/settings-compiler.ts'
 
 export const TAKE_EPOCH = step('take_epoch', import.meta.url, {
   keys: ['installation'],
@@ -30,17 +30,18 @@ export const BEGIN_EPOCH = step('begin_epoch', import.meta.url, {
   args: ['epoch', 'jobBlock', 'queue', 'token'],
 })
 
-const COMPILED_KEYS = [
-  ...[TEAMS_KEY, TOKENS_KEY, WINDOWS_KEY, SECRETS_KEY],
-  ...[OWN_ADDRESSES_KEY, NAMESPACES_KEY],
-]
+const COMPILED_KEYS = [TEAMS_KEY, TOKENS_KEY, WINDOWS_KEY, SECRETS_KEY, OWN_ADDRESSES_KEY, NAMESPACES_KEY]
 
 /**
  * The floor lies between one and two of these steps above the ids in use. A step lasts for days even under load, so a
  * controller that persists the floor once per step is never behind, and rarely writes.
  */
 const FLOOR_STEP: IdFloor = { jobBlock: 2 ** 20, queue: 2 ** 20, token: 2 ** 30 }
+/** More than a shard gives out in a second: what an old copy may lack beyond a step. */
+const GIVEN_PER_SECOND_MAX: IdFloor = { jobBlock: 200, queue: 10, token: 50_000 }
 const LEADER_POLL_MS = 500
+/** Below every epoch: changes none. */
+const NO_EPOCH = -1
 /** Changes no counter. */
 const NO_FLOOR: IdFloor = { jobBlock: -1, queue: -1, token: -1 }
 
@@ -72,6 +73,25 @@ export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs
 }
 
 /**
+ * Raises the counters of ids above all that were given out after this data was copied, as a leader does after a loss, but
+ * begins no epoch. @param ageMs how long ago that was
+ */
+export async function raiseCounters(engine: Engine, ageMs: number): Promise<void> {
+  const { idFloor } = (await readFacts(engine)).facts
+  const raise = (name: keyof IdFloor) =>
+    idFloor[name] + Math.ceil((ageMs / 1000) * GIVEN_PER_SECOND_MAX[name])
+  const raised = {
+    epoch: NO_EPOCH,
+    jobBlock: raise('jobBlock'),
+    queue: raise('queue'),
+    token: raise('token'),
+  }
+  await Promise.all(
+    engine.shards.map((keys) => engine.runner.run(BEGIN_EPOCH.with({ keys, ...raised }), STORE_DEADLINE_MS)),
+  )
+}
+
+/**
  * Resolves when every shard knows a leader epoch, or the signal aborts. An API under a controller must wait for it: until
  * then a Redis that was wiped could hand out ids that it gave before.
  */
@@ -100,7 +120,7 @@ async function isLed(engine: Engine): Promise<boolean> {
 }
 
 interface ReadFacts {
-  /** With the lowest epoch of all shards: one shard that is an older copy makes the whole data an older copy. */
+  /** Facts with the lowest epoch of all shards: one shard that is an older copy makes the whole data an older copy. */
   readonly facts: EngineFacts
   readonly highestEpoch: number
 }

@@ -1,12 +1,12 @@
 import type { Cron } from '../../ports/crons.ts'
-import type { Engine } from '../client/engine.ts'
-import { mapInPieces } from '../layout/pieces.ts'
-import { step } from '../client/step.ts'
-import type { ShardKeys } from '../layout/keys.ts'
-import { formatCursor, parseCursor } from '../names/list-cursor.ts'
-import { teamNames } from '../names/team-names.ts'
+import { homeOfCron, type Engine } from '../base/engine/engine.ts'
+import { mapInPieces } from '../base/layout/pieces.ts'
+import { step } from '../base/engine/step.ts'
+import type { ShardKeys } from '../base/layout/keys.ts'
+import { formatCursor, parseCursor } from '../base/names/list-cursor.ts'
+import { teamNames } from '../base/names/team-names.ts'
 import { foundCron } from './cron-reader.ts'
-import { homeOfId, MOVING_TRIES_MAX, shardsIn } from './cron-shards.ts'
+import { MOVING_TRIES_MAX, shardsIn } from './cron-shards.ts'
 import { readFields } from './read-fields.ts'
 
 export const READ_CRONS = step('read_crons', import.meta.url, {
@@ -17,7 +17,7 @@ export const READ_CRONS = step('read_crons', import.meta.url, {
 
 /** Definitions on a page, over all shards, beyond the first one of each shard: a payload may take 256 KiB. */
 const PAGE_BYTES_MAX = 8 * 1024 * 1024
-/** What the step answers for each cron. */
+/** Values that the step answers for each cron. */
 const ANSWERED = 3
 
 export async function listCrons(
@@ -60,7 +60,7 @@ async function readCrons(engine: Engine, cronIds: readonly number[]): Promise<Re
 async function readOnce(engine: Engine, cronIds: readonly number[]): Promise<Map<number, ReadCron>> {
   const noted = await readFields(
     engine,
-    cronIds.map((cronId) => ({ key: homeOfId(engine, cronId).cronShards, field: String(cronId) })),
+    cronIds.map((cronId) => ({ key: homeOfCron(engine, cronId).cronShards, field: String(cronId) })),
   )
   const shards = cronIds.map((cronId, i) => shardsIn(engine, cronId, noted[i] ?? null))
   const byShard = Map.groupBy(

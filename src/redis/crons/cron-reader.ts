@@ -1,17 +1,17 @@
 import type { Cron, CronRef, CronState } from '../../ports/crons.ts'
-import type { Engine } from '../client/engine.ts'
-import { decodeRun, definitionIn, stateIn, type CronStateRecord } from '../layout/cron-record.ts'
-import { nameField, type ShardKeys } from '../layout/keys.ts'
-import { homeOf, readInShards } from './cron-shards.ts'
+import type { Engine } from '../base/engine/engine.ts'
+import { decodeRun, definitionIn, stateIn, type CronStateRecord } from '../base/layout/cron-record.ts'
+import { nameField, type ShardKeys } from '../base/layout/keys.ts'
+import { homeOfCronName, readInShards } from './cron-shards.ts'
 
 export async function cronIdOf(engine: Engine, { team, name }: CronRef): Promise<number | null> {
-  const home = homeOf(engine, team, name)
+  const home = homeOfCronName(engine, team, name)
   const id = await engine.runner.read((redis) => redis.hget(home.cronIds, nameField(team, name)))
   return id === null ? null : Number(id)
 }
 
 interface FoundCron {
-  /** Of the shard it lives in. */
+  /** Keys of the shard it lives in. */
   readonly keys: ShardKeys
   readonly cron: Cron
   readonly state: CronStateRecord

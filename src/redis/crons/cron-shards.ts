@@ -1,25 +1,21 @@
-import { shardKeys, shardOfQueue, type Engine } from '../client/engine.ts'
-import type { ShardKeys } from '../layout/keys.ts'
+import { homeOfCron, shardKeys, shardOfQueue, type Engine } from '../base/engine/engine.ts'
+import type { ShardKeys } from '../base/layout/keys.ts'
 
 /** The shard that gives a cron its id. The cron lives there unless it runs through a queue of another shard. */
-export function homeOf(engine: Engine, team: string, name: string): ShardKeys {
+export function homeOfCronName(engine: Engine, team: string, name: string): ShardKeys {
   return shardOfQueue(engine, team, name)
-}
-
-export function homeOfId(engine: Engine, cronId: number): ShardKeys {
-  return shardKeys(engine, cronId % engine.shards.length)
 }
 
 /** The shards a cron may live in: one, or several while it moves, the newest first. */
 export async function shardsOf(engine: Engine, cronId: number): Promise<ShardKeys[]> {
-  const home = homeOfId(engine, cronId)
+  const home = homeOfCron(engine, cronId)
   const noted = await engine.runner.read((redis) => redis.hget(home.cronShards, String(cronId)))
   return shardsIn(engine, cronId, noted)
 }
 
 /** @param noted as the home shard has it; null = at home */
 export function shardsIn(engine: Engine, cronId: number, noted: string | null): ShardKeys[] {
-  if (noted === null) return [homeOfId(engine, cronId)]
+  if (noted === null) return [homeOfCron(engine, cronId)]
   return noted.split(',').map((shard) => shardKeys(engine, Number(shard)))
 }
 

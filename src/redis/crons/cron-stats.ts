@@ -1,10 +1,10 @@
 import type { FailureReason } from '../../domain/jobs/job.ts'
 import type { CronRef, CronStats, CronStatsEntry } from '../../ports/crons.ts'
-import { shardKeys, type Engine } from '../client/engine.ts'
-import { decodeRun, type CronStateRecord, saidIn, stateIn } from '../layout/cron-record.ts'
-import { nameField, splitNameField } from '../layout/keys.ts'
+import { shardKeys, type Engine } from '../base/engine/engine.ts'
+import { decodeRun, type CronStateRecord, saidIn, stateIn } from '../base/layout/cron-record.ts'
+import { nameField, splitNameField } from '../base/layout/keys.ts'
 import { stateOf } from './cron-reader.ts'
-import { homeOf } from './cron-shards.ts'
+import { homeOfCronName } from './cron-shards.ts'
 import { readFields } from './read-fields.ts'
 
 /** Crons of one reading, and names read in one command. */
@@ -30,7 +30,7 @@ export function createCronStats(engine: Engine): CronStats {
 
 /** Reads a cron that moves in the shard it moves to. */
 async function readPage(engine: Engine, places: readonly CronRef[]): Promise<Array<CronStatsEntry | null>> {
-  const homes = places.map(({ team, name }) => homeOf(engine, team, name))
+  const homes = places.map(({ team, name }) => homeOfCronName(engine, team, name))
   const found = await readFields(
     engine,
     homes.map((home, i) => ({

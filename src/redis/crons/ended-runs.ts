@@ -1,6 +1,6 @@
 import { ATTEMPTS_PER_CHAIN } from '../../domain/jobs/job-ids.ts'
-import { shardKeys, type Engine } from '../client/engine.ts'
-import { indexPlace } from '../layout/keys.ts'
+import { shardKeys, type Engine } from '../base/engine/engine.ts'
+import { indexPlace } from '../base/layout/keys.ts'
 import { readFields } from './read-fields.ts'
 
 /**
@@ -26,7 +26,8 @@ export async function endedAmong(engine: Engine, rootIds: readonly number[]): Pr
     if (localId === null) return []
     const key = keys.queueKey('records', localId)
     return Array.from({ length: ATTEMPTS_PER_CHAIN }, (_, nth) => ({
-      ...{ rootId, key },
+      rootId,
+      key,
       field: String(jobIds.idOf(shard, seq, nth + 1)),
     }))
   })

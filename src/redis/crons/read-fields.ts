@@ -1,4 +1,4 @@
-import type { Engine } from '../client/engine.ts'
+import type { Engine } from '../base/engine/engine.ts'
 
 /** Reads fields of many hashes, in the order asked; all at once, with one command per hash. */
 export async function readFields(

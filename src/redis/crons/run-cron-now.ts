@@ -1,7 +1,7 @@
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import type { CronStore } from '../../ports/crons.ts'
-import { hintWake, type Engine } from '../client/engine.ts'
+import { hintWake, type Engine } from '../base/engine/engine.ts'
 import { findCron } from './cron-reader.ts'
 import { endedAmong } from './ended-runs.ts'
 import { TickSender } from './tick/tick-sender.ts'
@@ -29,7 +29,7 @@ export function createRunNow(engine: Engine): CronStore['runNow'] {
         throw new StoreUnavailableError('The queue limit of this shard is reached')
       const byHand = { expectedMs: null, nextMs: null, deferredToMs: null, missed: null, callDepth }
       const step = await sender.prepare([
-        { ...{ cronId, team, version, settings, endedRun, run, queue }, ...byHand },
+        { cronId, team, version, settings, endedRun, run, queue, ...byHand },
       ])
       const { woken, outcomes } = await sender.send(step)
       const [outcome] = outcomes

@@ -329,6 +329,14 @@ export interface HttpQueueSpec {
    */
   readonly retryDelays: readonly number[]
   /**
+   * Statuses after which a job is not retried, as if its retries were used up.
+   */
+  readonly noRetryStatuses: readonly number[]
+  /**
+   * Each retry delay is lengthened at random by up to this part of it.
+   */
+  readonly retryJitterPercent: number
+  /**
    * Must all pass, in addition to a 2xx status, for a call to succeed.
    */
   readonly successAssertions: readonly AssertionSpec[]
@@ -340,6 +348,44 @@ export interface HttpQueueSpec {
    * Calls in flight at once; unlimited when absent.
    */
   readonly maxParallelism?: number
+  /**
+   * At most so many calls begin in any span of the period; as fast as slots allow when absent.
+   */
+  readonly rateLimit?: {
+    /**
+     * Calls in a period, retries and replays included.
+     */
+    readonly limit: number
+    /**
+     * The period.
+     */
+    readonly periodSeconds: number
+  }
+  /**
+   * true lets Retry-After of a 429 or 503 keep the whole queue waiting, a day at most.
+   */
+  readonly respectRetryAfter: boolean
+  /**
+   * Stops beginning jobs for a while when their target fails; when absent it is called all the same.
+   */
+  readonly circuitBreaker?: {
+    /**
+     * How many of the attempts have to fail by a timeout, the connection, DNS, TLS or a 5xx.
+     */
+    readonly failurePercent: number
+    /**
+     * With fewer attempts in the window it never opens.
+     */
+    readonly minCalls: number
+    /**
+     * How far back attempts count.
+     */
+    readonly windowSeconds: number
+    /**
+     * How long no job begins; longer after each probe that fails, and at most 15 minutes.
+     */
+    readonly openSeconds: number
+  }
   /**
    * How long dead letters are kept.
    */
@@ -392,6 +438,19 @@ export interface HttpQueueStatus {
    */
   readonly oldestReadyTime?: string
   /**
+   * Why the queue may not begin jobs for a while; absent while it may.
+   */
+  readonly throttled?: {
+    /**
+     * The reason in throttled of the API.
+     */
+    readonly reason: string
+    /**
+     * When the next job may begin; absent while one job tries the target.
+     */
+    readonly until?: string
+  }
+  /**
    * The newest job that failed for good, as dead letters have; absent before the first.
    */
   readonly lastFailure?: {
@@ -405,7 +464,7 @@ export interface HttpQueueStatus {
     readonly reason: string
   }
   /**
-   * What is true of it: Ready (the settings are applied), Dispatching (jobs are started), Draining (new jobs are refused), Failing (jobs failed for good of late; with alertsEnabled), CanSucceed (False where an assertion can never hold), JobsLost (Redis lost data of late), Stalled (the spec has to change), Reconciling (tried again by itself).
+   * What is true of it: Ready (the settings are applied), Dispatching (jobs are started), Draining (new jobs are refused), Throttled (no job begins for a while), Failing (jobs failed for good of late; with alertsEnabled), CanSucceed (False where an assertion can never hold), JobsLost (Redis lost data of late), Stalled (the spec has to change), Reconciling (tried again by itself).
    */
   readonly conditions?: readonly Condition[]
 }

@@ -1,17 +1,14 @@
-import type { Document, LineCounter } from 'yaml'
-import { shown } from '../schema/crd-schema.ts'
-import { fieldName, type FieldPath } from '../schema/field-path.ts'
+import { isNode, type Document, type LineCounter } from 'yaml'
+import { fieldName, type FieldPath, type FieldProblem } from '../schema/field-path.ts'
 import { createResourceMaker } from './resource-maker.ts'
 import type { CheckedResource, Fields, FormerResources, Made } from './resource-maker.ts'
-import { identityOf, type ManifestProblem } from '../resource.ts'
-import { faultText, isBlank, parseManifest } from './yaml-documents.ts'
+import { identityOf, type ManifestPlace, type ManifestProblem } from '../resource.ts'
+import { entriesOf } from './manifest-list.ts'
+import { faultText, isBlank, leadingZeros, parseManifest } from './yaml-documents.ts'
 
-export interface ReadResource extends CheckedResource {
-  /** The number of its document in the file, from 1. */
-  readonly document: number
-}
+export interface ReadResource extends CheckedResource, ManifestPlace {}
 
-/** The content of a file. With any problem, the whole file must not be applied. */
+/** The resources of a file, and its problems. With any problem nothing of the file must be applied. */
 export interface ReadManifest {
   readonly resources: readonly ReadResource[]
   readonly problems: readonly ManifestProblem[]
@@ -19,19 +16,16 @@ export interface ReadManifest {
 
 export interface ManifestReader {
   /**
-   * Reads YAML with any number of documents, or JSON. Skips documents of other API groups.
-   * @param file its name, for the problems
-   * @param former the applied version of the file: some changes are not allowed
+   * Reads YAML with any number of documents, or JSON, and lists item by item. Skips what is of other API groups.
+   * @param file names the file in problems
+   * @param former the applied version of the file, as some changes are not allowed
    */
   read(file: string, text: string, former?: readonly ReadResource[]): ReadManifest
 }
 
 const DOCUMENTS_MAX = 1000
 
-/**
- * Compiles the schemas once.
- * @param defaultTeam the team of manifests without a namespace
- */
+/** @param defaultTeam the team of manifests without a namespace */
 export function createManifestReader(defaultTeam: string): ManifestReader {
   const make = createResourceMaker(defaultTeam)
   return {
@@ -46,7 +40,9 @@ export function createManifestReader(defaultTeam: string): ManifestReader {
       } catch (error) {
         return {
           resources: [],
-          problems: [{ file, document: null, line: null, field: null, reason: notEvaluated(error) }],
+          problems: [
+            { file, document: null, item: null, line: null, field: null, reason: notEvaluated(error) },
+          ],
         }
       }
     },
@@ -57,57 +53,71 @@ function readManifest(file: string, text: string, make: (fields: Fields) => Made
   const { documents, lines } = parseManifest(text)
   const resources: ReadResource[] = []
   const problems: ManifestProblem[] = []
-  const report = (document: number | null, line: number | null, field: string | null, reason: string) =>
-    void problems.push({ file, document, line, field, reason })
-  if (documents.length > DOCUMENTS_MAX) {
-    report(null, null, null, `has ${documents.length} documents; at most ${DOCUMENTS_MAX} are allowed.`)
-    return { resources, problems }
-  }
-  documents.forEach((document, index) => {
+  const whole = (reason: string) => ({
+    resources: [],
+    problems: [...problems, { file, document: null, item: null, line: null, field: null, reason }],
+  })
+  let count = documents.length
+  if (count > DOCUMENTS_MAX) return whole(`has ${count} documents; at most ${DOCUMENTS_MAX} are allowed.`)
+  for (const [index, document] of documents.entries()) {
+    const report = (item: number | null, line: number | null, field: string | null, reason: string) =>
+      void problems.push({ file, document: index + 1, item, line, field, reason })
+    const reportAt = (item: number | null, outer: FieldPath, { path, reason }: FieldProblem) =>
+      report(item, lineOf(document, [...outer, ...path], lines), fieldName(path) || null, reason)
     const fault = document.errors[0] ?? document.warnings[0]
     if (fault !== undefined) {
-      report(index + 1, lines.linePos(fault.pos[0]).line, null, `is not YAML: ${faultText(fault)}.`)
-      return
+      report(null, lines.linePos(fault.pos[0]).line, null, `is not YAML: ${faultText(fault)}.`)
+      continue
     }
-    if (isBlank(document)) return
-    const made = makeDocument(document, make)
-    if ('problems' in made) {
-      for (const { path, reason } of made.problems) {
-        const field = path.length === 0 ? null : fieldName(path)
-        report(index + 1, lineOf(document, path, lines), field, reason)
-      }
-    } else if (made.made !== null) resources.push({ ...made.made, document: index + 1 })
-  })
-  if (documents.every(isBlank)) {
-    report(null, null, null, 'has no resource: it is empty, or has only comments.')
+    if (isBlank(document)) continue
+    const found = entriesOf(document)
+    if ('problems' in found) {
+      for (const problem of found.problems) reportAt(null, [], problem)
+      continue
+    }
+    const { entries } = found
+    count += Math.max(0, entries.length - 1)
+    if (count > DOCUMENTS_MAX) {
+      reportAt(null, [], { path: ['items'], reason: tooLong(entries.length) })
+      return { resources: [], problems }
+    }
+    for (const { item, path, node, read } of entries) {
+      const made = 'problem' in read ? { problems: [read.problem] } : makeResource(read.fields, node, make)
+      if ('problems' in made) for (const problem of made.problems) reportAt(item, path, problem)
+      else if (made.made !== null) resources.push({ ...made.made, document: index + 1, item })
+    }
   }
+  if (documents.every(isBlank)) return whole('has no resource: it is empty, or has only comments.')
   return { resources, problems }
 }
 
-function makeDocument(document: Document, make: (fields: Fields) => Made): Made {
-  let fields: unknown
+function tooLong(items: number): string {
+  const most = `a file may have at most ${DOCUMENTS_MAX} documents, and each item of a list counts as one`
+  return `${items} items are too many: ${most}.`
+}
+
+function makeResource(fields: Fields, node: unknown, make: (fields: Fields) => Made): Made {
   try {
-    fields = document.toJS()
-  } catch (error) {
-    // Aliases that expand beyond the bound or have no anchor.
-    return { problems: [{ path: [], reason: `cannot be read: ${faultText(error)}.` }] }
-  }
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    return { problems: [{ path: [], reason: `${shown(fields)} must be a map with apiVersion and kind.` }] }
-  }
-  try {
-    return make(fields as Fields)
+    return withoutAmbiguity(node, make(fields))
   } catch (error) {
     return { problems: [{ path: [], reason: notEvaluated(error) }] }
   }
 }
 
-/** A defect that one manifest has found must not keep the others, or the program, from starting. */
+/** Refuses a resource that kubectl would read otherwise. */
+function withoutAmbiguity(node: unknown, made: Made): Made {
+  if ('problems' in made || made.made === null) return made
+  const paths = isNode(node) ? leadingZeros(node) : []
+  const reason = 'begins with a zero, which kubectl reads as octal: write it without.'
+  return paths.length === 0 ? made : { problems: paths.map((path) => ({ path, reason })) }
+}
+
+/** A defect that one manifest reveals must keep neither the others nor the program from starting. */
 function notEvaluated(error: unknown): string {
   return `cannot be evaluated: ${faultText(error)}.`
 }
 
-/** The line of the field, or of its nearest parent that exists. */
+/** Finds the line of the field, or of its nearest parent that exists. */
 function lineOf(document: Document, path: FieldPath, lines: LineCounter): number | null {
   for (let length = path.length; length >= 0; length -= 1) {
     const part = path.slice(0, length)

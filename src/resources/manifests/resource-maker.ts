@@ -13,7 +13,7 @@ import { settingsOfSpec } from '../queue-spec.ts'
 import { headerSecretPlansOf, signingRefsOf } from '../secret-refs.ts'
 import { API_VERSION, identityOf, type Resource } from '../resource.ts'
 import { secretDataOf } from '../secret-data.ts'
-import { channelPlansOf, membersOf } from '../team-channels.ts'
+import { appliedResourcesOf, channelPlansOf, membersOf } from '../team-channels.ts'
 import { tokenOfSpec } from '../token-spec.ts'
 import { settingsOfWindowSpec, windowProblemsOf } from '../window-spec.ts'
 
@@ -21,11 +21,18 @@ export type Fields = Readonly<Record<string, unknown>>
 
 export interface CheckedResource {
   readonly resource: Resource
-  /** The document with defaults, as its schema accepted it; null for a Secret. */
+  /** The document with defaults, as its schema accepted it; null = it is a Secret. */
   readonly checked: GivenResource | null
+  readonly marks: ResourceMarks
 }
 
-/** A resource, null for a document of another API group, or problems. */
+/** The texts that `metadata` has beside the name. */
+export interface ResourceMarks {
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** A resource, or problems. null = the document is of another API group. */
 export type Made = { readonly made: CheckedResource | null } | { readonly problems: readonly FieldProblem[] }
 
 /** @param former the applied resources of the file, by identity */
@@ -51,7 +58,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
     make: (head, spec) => {
       const { queueName = head.name } = spec as HttpQueueSpec
       return {
-        ...{ kind: 'HttpQueue', ...head, queueName, settings: settingsOfSpec(spec as HttpQueueSpec) },
+        kind: 'HttpQueue',
+        ...head,
+        queueName,
+        settings: settingsOfSpec(spec as HttpQueueSpec),
         signingSecretRefs: signingRefsOf(spec as HttpQueueSpec),
       }
     },
@@ -89,6 +99,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         quotas: quotasOf(quotas),
         channels: channelPlansOf(spec as TeamSettingsSpec),
         members: membersOf(spec as TeamSettingsSpec),
+        appliedResources: appliedResourcesOf(spec as TeamSettingsSpec),
       }
     },
   },
@@ -98,37 +109,52 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 }
 
-const KNOWN = `${Object.keys(KINDS).join(', ')} of ${API_VERSION}, and Secret of v1`
+export const SUPPORTED = `${Object.keys(KINDS).join(', ')} of ${API_VERSION}, and Secret of v1`
+const SECRET = { apiVersion: 'v1', kind: 'Secret' } as const
 const TOP_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status'])
 const DNS_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const NAME_CHARACTERS_MAX = 253
 
 /**
- * Compiles the schemas once.
+ * Compiles the schema of a kind for the first resource of that kind: all of them would take a third of a start.
  * @param defaultTeam the team of manifests without a namespace
  */
 export function createResourceMaker(defaultTeam: string): ResourceMaker {
-  const readers = new Map(Object.entries(KINDS).map(([kind, { crd }]) => [kind, readerOfCrd(crd)]))
   return (fields, former) => {
     const head = readHead(fields, defaultTeam)
     if ('problems' in head) return head
-    if (fields.apiVersion === 'v1' && fields.kind === 'Secret') return makeSecret(fields, head)
-    const group = String(fields.apiVersion).split('/')[0]
-    if (group !== 'punctual.dev' && fields.kind !== 'List') return { made: null }
+    const { apiVersion } = fields
     const kindName = String(fields.kind)
-    const kind = Object.hasOwn(KINDS, kindName) ? KINDS[kindName] : undefined
-    const reader = readers.get(kindName)
-    if (fields.apiVersion !== API_VERSION || kind === undefined || reader === undefined) {
-      const given = `${kindName} of ${String(fields.apiVersion)}`
-      return { problems: [{ path: ['kind'], reason: `${given} is not supported; supported: ${KNOWN}.` }] }
+    if (apiVersion === SECRET.apiVersion && kindName === SECRET.kind) return makeSecret(fields, head)
+    if (isForeign(apiVersion)) return { made: null }
+    const kind = kindOf(kindName)
+    if (apiVersion !== API_VERSION || kind === undefined) {
+      const given = `${kindName} of ${String(apiVersion)}`
+      return { problems: [{ path: ['kind'], reason: `${given} is not supported; supported: ${SUPPORTED}.` }] }
     }
+    const reader = readerOfCrd(kind.crd)
     const read = readResource(fields, head, reader, former.get(identityOf({ kind: kindName, ...head })))
     if ('problems' in read) return read
     const problems = kind.problemsOf?.(read.checked.spec) ?? []
     if (problems.length > 0) return { problems }
-    return { made: { resource: kind.make(head, read.checked.spec), checked: read.checked } }
+    const { checked } = read
+    return { made: { resource: kind.make(head, checked.spec), checked, marks: marksOf(fields) } }
   }
+}
+
+/** Tells whether manifests of an API group are ignored, as far as they are no Secrets. */
+export function isForeign(apiVersion: unknown): boolean {
+  return String(apiVersion).split('/')[0] !== 'punctual.dev'
+}
+
+export function isSupported(apiVersion: unknown, kind: string): boolean {
+  if (apiVersion === SECRET.apiVersion) return kind === SECRET.kind
+  return apiVersion === API_VERSION && kindOf(kind) !== undefined
+}
+
+function kindOf(name: string): Kind | undefined {
+  return Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
 }
 
 function readHead(
@@ -138,7 +164,7 @@ function readHead(
   const problems: FieldProblem[] = []
   for (const field of ['apiVersion', 'kind'] as const) {
     if (typeof fields[field] !== 'string')
-      problems.push({ path: [field], reason: `is required; supported: ${KNOWN}.` })
+      problems.push({ path: [field], reason: `is required; supported: ${SUPPORTED}.` })
   }
   const metadata = typeof fields.metadata === 'object' && fields.metadata !== null ? fields.metadata : {}
   const { name, namespace } = metadata as Fields
@@ -156,10 +182,21 @@ function readHead(
   return isName && isTeam && problems.length === 0 ? { team, name } : { problems }
 }
 
+function marksOf({ metadata }: Fields): ResourceMarks {
+  const { labels, annotations } = metadata as Fields
+  return { labels: textsOf(labels), annotations: textsOf(annotations) }
+}
+
+function textsOf(value: unknown): Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || value === null) return {}
+  const texts = Object.entries(value).filter(([, text]) => typeof text === 'string')
+  return Object.fromEntries(texts) as Record<string, string>
+}
+
 function makeSecret(fields: Fields, head: Head): Made {
   const { data, problems } = secretDataOf(fields)
-  const { labels } = fields.metadata as { readonly labels?: Readonly<Record<string, string>> | null }
   if (problems.length > 0) return { problems }
+  const marks = marksOf(fields)
   return {
     made: {
       resource: {
@@ -167,9 +204,10 @@ function makeSecret(fields: Fields, head: Head): Made {
         ...head,
         data,
         type: typeof fields.type === 'string' ? fields.type : '',
-        labels: labels ?? {},
+        labels: marks.labels,
       },
       checked: null,
+      marks,
     },
   }
 }

@@ -1,6 +1,6 @@
 const SLUG_CHARACTERS_MAX = 48
 
-/** The characters of a name that are valid in `metadata.name`; '' when none is. */
+/** Keeps the characters of a name that are valid in `metadata.name`; '' = none is. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

@@ -1,10 +1,9 @@
 import type { WindowSettings } from '../../domain/windows/maintenance-window.ts'
-import { specOfWindowSettings, type WindowSpecChange } from '../window-spec.ts'
-import { editSpec, newManifest } from './manifest-text.ts'
+import { specOfWindowSettings } from '../window-spec.ts'
 import { slugOf } from './slug.ts'
 
 /**
- * `metadata.name` of a window created by the API without a name.
+ * Makes the `metadata.name` of a window that the API creates without a name.
  * @param suffix 8 random hex digits
  */
 export function nameOfNewWindow(reason: string | null, suffix: string): string {
@@ -17,18 +16,4 @@ export function newWindowSpec(settings: WindowSettings): Readonly<Record<string,
   return Object.fromEntries(
     fields.filter(([name, value]) => value !== null && (name !== 'action' || value !== 'Mute')),
   )
-}
-
-/**
- * A manifest of one window.
- * @param name `metadata.name`
- * @param namespace null = the team of the folder
- */
-export function newWindowManifest(name: string, namespace: string | null, settings: WindowSettings): string {
-  return newManifest('MaintenanceWindow', { name, namespace }, newWindowSpec(settings))
-}
-
-/** Changes fields of one window, as `editSpec` does. */
-export function editWindowManifest(text: string, document: number, change: WindowSpecChange): string | null {
-  return editSpec(text, document, change)
 }

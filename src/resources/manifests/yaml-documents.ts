@@ -1,7 +1,18 @@
-import { isScalar, LineCounter, parseAllDocuments, YAMLError, type Document } from 'yaml'
+import {
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  visit,
+  YAMLError,
+  type Document,
+  type Node,
+} from 'yaml'
+import type { FieldPath } from '../schema/field-path.ts'
 import { reasonOf } from '../../domain/errors.ts'
 
-/** Parses YAML 1.2 with merge keys. Each document carries its errors. */
+/** Parses YAML 1.2 with merge keys. Each document has its errors. */
 export function parseManifest(text: string): {
   readonly documents: readonly Document[]
   readonly lines: LineCounter
@@ -13,7 +24,7 @@ export function parseManifest(text: string): {
   return { documents: Array.isArray(parsed) ? parsed : [], lines }
 }
 
-/** Whether a document is empty or has only comments. */
+/** A blank document is empty or has only comments. */
 export function isBlank(document: Document): boolean {
   const { contents } = document
   return (
@@ -21,7 +32,29 @@ export function isBlank(document: Document): boolean {
   )
 }
 
-/** Errors that quote the text before the end of their message. */
+const LEADING_ZERO = /^[-+]?0[0-9]/
+
+/** Finds whole numbers that YAML 1.1 reads as octal and YAML 1.2 as decimal, such as `010`. */
+export function leadingZeros(of: Node): readonly FieldPath[] {
+  const found: FieldPath[] = []
+  visit(of, {
+    Scalar: (key, scalar, ancestors) => {
+      const isNumber = key !== 'key' && typeof scalar.value === 'number'
+      if (isNumber && LEADING_ZERO.test(scalar.source ?? '')) found.push(pathOf([...ancestors, scalar]))
+    },
+  })
+  return found
+}
+
+/** @param nodes from the outermost to the one that is asked for */
+function pathOf(nodes: readonly unknown[]): FieldPath {
+  return nodes.flatMap((node, at): FieldPath => {
+    if (isPair(node)) return [String(isScalar(node.key) ? node.key.value : node.key)]
+    return isSeq(node) ? [node.items.indexOf(nodes[at + 1])] : []
+  })
+}
+
+/** The message of these errors quotes the text in the middle, so they have one of ours. */
 const UNQUOTED: Readonly<Record<string, string>> = {
   BAD_DIRECTIVE: 'Unknown directive',
   BAD_DQ_ESCAPE: 'Invalid escape sequence',

@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js'
 import { parseIpAddress, type IpAddress } from '../../domain/net/ip-address.ts'
 
-/** A class: the evaluator recognizes its types by their constructor. */
+/** This is a class because the evaluator recognizes its types by their constructor. */
 class CidrBlock {
   readonly address: IpAddress
   readonly prefix: number
@@ -12,8 +12,8 @@ class CidrBlock {
 }
 
 /**
- * The evaluator of the rules in `crds/`: CEL with those functions of Kubernetes that our rules use. A test finds a rule
- * that calls another one, which would work in a cluster only.
+ * Makes the evaluator of the rules in `crds/`: CEL with those functions of Kubernetes that our rules use. A test finds
+ * rules that call any other function, which would work in a cluster only.
  */
 export function createCelEnvironment(): Environment {
   return (
@@ -28,7 +28,7 @@ export function createCelEnvironment(): Environment {
         if (block === null) throw new Error(`not a CIDR block: ${text}`)
         return block
       })
-      // RE2 of the API server and JavaScript agree on the patterns of our rules.
+      // JavaScript agrees with the API server's RE2 on the patterns of our rules.
       .registerFunction('string.find(string): string', (text: string, pattern: string) => {
         return new RegExp(pattern).exec(text)?.[0] ?? ''
       })

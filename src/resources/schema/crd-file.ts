@@ -38,15 +38,15 @@ interface CrdDocument {
   }
 }
 
-/** Next to `src`, and in the image next to `dist`. */
+/** The folder lies next to `src`, and in the image next to `dist`. */
 const CRD_FOLDER = new URL('../../../crds/', import.meta.url)
 
 /**
- * The schema of a whole resource.
- * @param file name of a file of `crds/`
+ * Reads the schema of a whole resource.
+ * @param file names a file of `crds/`
  */
 export function schemaOfCrd(file: string): CrdSchema {
-  // Our own file; tests check its shape.
+  // The file is our own, and tests check its shape.
   const crd = parse(readFileSync(new URL(file, CRD_FOLDER), 'utf8')) as CrdDocument
   const schema = crd.spec.versions[0]?.schema.openAPIV3Schema
   if (schema === undefined) throw new Error(`${file} has no schema`)

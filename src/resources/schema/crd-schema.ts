@@ -14,7 +14,7 @@ export interface GivenResource {
 
 /**
  * Checks a resource as the API server does and fills in the defaults.
- * @param former the applied version of the resource, checked before; undefined when it is new
+ * @param former the applied version of the resource, which was checked before; undefined = the resource is new
  */
 export type ResourceReader = (
   given: GivenResource,
@@ -26,9 +26,9 @@ const PROBLEMS_MAX = 20
 const readers = new Map<string, ResourceReader>()
 
 /**
- * Compiles the schema of a kind from its CRD file, so that a manifest that works in a cluster works here. Each is compiled
- * once.
- * @param file name of a file of `crds/`
+ * Compiles the schema of a kind from its CRD file, so that a manifest that works in a cluster works here. Each is
+ * compiled once.
+ * @param file names a file of `crds/`
  */
 export function readerOfCrd(file: string): ResourceReader {
   const reader = readers.get(file) ?? compileCrd(file)
@@ -40,14 +40,16 @@ function compileCrd(file: string): ResourceReader {
   const root = schemaOfCrd(file)
   const schema = root.properties?.spec
   if (schema === undefined) throw new Error(`${file} has no schema of spec`)
-  const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, strictTypes: false })
+  // An API server checks our files; here that would take as long as to compile one of them.
+  const ours = { meta: false, validateSchema: false }
+  const ajv = new Ajv({ ...ours, allErrors: true, verbose: true, useDefaults: true, strictTypes: false })
   ajv.addFormat('date-time', (text) => readDateTime(text) !== null)
   ajv.addFormat(HIDDEN, true)
   const validate = ajv.compile(toJsonSchema(schema))
   const brokenRules = createRuleChecker(root)
   return ({ metadata, spec: given }, former) => {
     const spec = withoutNulls(structuredClone(given), schema)
-    // Rules rely on the right shape.
+    // The rules rely on the right shape, so they run only after it was checked.
     if (!validate(spec)) return problemsOf((validate.errors ?? []).map(problemOf).map(inSpec))
     const checked = { metadata: { name: metadata.name }, spec }
     const problems = [
@@ -112,7 +114,9 @@ function withoutNulls(value: unknown, schema: CrdSchema): unknown {
   return Object.fromEntries(entries)
 }
 
-/** YAML can contain half of a surrogate pair, which JSON sent to an API server would lose. */
+/**
+ * YAML can contain half of a surrogate pair, which JSON sent to an API server would lose, so such texts are problems.
+ */
 function brokenTexts(value: unknown): readonly FieldProblem[] {
   if (typeof value === 'string') {
     return value.isWellFormed() ? [] : [{ path: [], reason: 'must not contain half of a surrogate pair.' }]
@@ -182,7 +186,7 @@ function countText(min: unknown, max: unknown): string {
   return typeof min === 'number' ? `${min} to ${String(max)}` : `at most ${String(max)}`
 }
 
-/** A JSON pointer as a path; indexes become numbers. */
+/** Converts a JSON pointer to a path, in which indexes are numbers. */
 function pathOf(pointer: string): FieldPath {
   return pointer
     .split('/')
@@ -193,7 +197,7 @@ function pathOf(pointer: string): FieldPath {
 
 const SHOWN_CHARACTERS_MAX = 60
 
-/** The value as JSON, shortened. */
+/** Shows the value as JSON, shortened. */
 export function shown(value: unknown): string {
   return excerpt(JSON.stringify(value) ?? String(value), SHOWN_CHARACTERS_MAX)
 }

@@ -9,7 +9,8 @@ export interface FieldProblem {
 }
 
 /**
- * The problem of a field, if it has one. A judge that throws has found one too: what one field says stops nothing else.
+ * Answers the problem of a field, if it has one. A judge that throws has found one too, so that one field cannot stop
+ * the others.
  * @param judge answers the end of a sentence; null = nothing is wrong
  */
 export function problemAt(path: FieldPath, judge: () => string | null): readonly FieldProblem[] {

@@ -30,7 +30,7 @@ interface RuleNode {
   readonly items: RuleNode | null
 }
 
-/** null when there is no rule at or below the schema. */
+/** null = there is no rule at or below the schema. */
 function compileNode(schema: CrdSchema, environment: Environment): RuleNode | null {
   const properties = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const node = compileNode(property, environment)
@@ -93,7 +93,7 @@ function fieldOf(value: unknown, name: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[name]
 }
 
-/** The types of CEL: integers are bigint, timestamps are dates. */
+/** Converts to the types of CEL: integers are bigint, timestamps are dates. */
 function celValue(value: unknown, schema: CrdSchema): unknown {
   if (typeof value === 'number') return schema.type === 'number' ? value : BigInt(value)
   if (typeof value === 'string') return schema.format === 'date-time' ? readDateTime(value) : value

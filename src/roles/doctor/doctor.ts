@@ -1,26 +1,23 @@
 import type { KeyObject } from 'node:crypto'
 import { reasonOf, StartupError, StoreUnavailableError } from '../../domain/errors.ts'
-import { JobIds } from '../../domain/jobs/job-ids.ts'
-import { checkClock } from '../../redis/checks/clock-check.ts'
-import { checkData } from '../../redis/checks/data-check.ts'
-import { checkInstallation } from '../../redis/checks/installation-check.ts'
-import { checkLeases } from '../../redis/checks/lease-check.ts'
-import { checkRedis } from '../../redis/checks/redis-check.ts'
-import { checkSecrets } from '../../redis/checks/secrets-check.ts'
-import { checkTokens } from '../../redis/checks/tokens-check.ts'
+import { checkClock } from '../../redis/upkeep/checks/clock-check.ts'
+import { checkData } from '../../redis/upkeep/checks/data-check.ts'
+import { checkInstallation } from '../../redis/upkeep/checks/installation-check.ts'
+import { checkLeases } from '../../redis/upkeep/checks/lease-check.ts'
+import { checkLosses } from '../../redis/upkeep/checks/loss-check.ts'
+import { checkRedis } from '../../redis/upkeep/checks/redis-check.ts'
+import { checkSecrets } from '../../redis/upkeep/checks/secrets-check.ts'
+import { checkTokens } from '../../redis/upkeep/checks/tokens-check.ts'
 import type { CheckResult } from '../../ports/health.ts'
-import { connectRedis, type RedisConnection } from '../../redis/client/connection.ts'
-import { createEngine, type Engine } from '../../redis/client/engine.ts'
-import { loadScripts } from '../../redis/steps.ts'
-import { createStepRunner } from '../../redis/client/step-runner.ts'
+import { connectRedis, type RedisConnection } from '../../redis/base/client/connection.ts'
 import type { CheckName } from '../../settings/check-names.ts'
 import type { DoctorSettings } from '../../settings/role-settings.ts'
-import { readDataFolder } from '../../standalone/data-folder.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { createMetrics } from '../../telemetry/metrics.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
+import { openBriefEngine } from '../parts/brief-engine.ts'
 import { secretBoxOf } from '../parts/engine-part.ts'
-import { placeOf } from '../parts/store.ts'
+import { findAccess } from '../startup/kept-access.ts'
+import { endpointOf } from '../parts/store.ts'
 import { VERSION } from '../startup/version.ts'
 import { createProgress, type Terminal } from './progress.ts'
 import { reportOf, textOf, type CheckReport, type HealthReport } from './health-report.ts'
@@ -44,9 +41,10 @@ export interface DoctorOutput {
 export async function runDoctor(settings: DoctorSettings, output: DoctorOutput): Promise<boolean> {
   const access = findAccess(settings)
   const connection = await connectRedis({
-    ...placeOf({ ...settings, redisUrl: access.redisUrl }),
+    ...endpointOf({ ...settings, redisUrl: access.redisUrl }),
     name: 'punctual-doctor',
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    clock: systemClock,
     logger: createLogger({ level: 'silent', format: 'json' }),
   })
   const checks: CheckReport[] = []
@@ -85,16 +83,17 @@ async function runChecks(connection: RedisConnection, context: CheckContext): Pr
   const add = async (name: CheckName, look: () => Promise<CheckResult>): Promise<void> => {
     if (isAsked(name)) context.add(name, await look())
   }
-  await add('redis', () => checkRedis(connection))
+  await add('redis', () => checkRedis(connection, settings.redisDurability))
   const { found, ...installation } = await checkInstallation(connection, settings.shards)
   // Without an installation of our version there is nothing more to read.
   if (found === null || isAsked('installation')) context.add('installation', installation)
   if (found === null) return
-  const engine = openEngine(connection, found)
+  const engine = openBriefEngine(connection, found)
   const box = secretBoxOf({ ...settings, secretsKey: context.secretsKey })
   await add('secrets', () => checkSecrets(engine, box))
   await add('tokens', () => checkTokens(engine))
   await add('clock', () => checkClock(engine, systemClock))
+  await add('losses', () => checkLosses(engine))
   await add('leases', () => checkLeases(engine))
   const progress = createProgress(output.stderr, { shards: found.shards, clock: systemClock })
   try {
@@ -102,34 +101,4 @@ async function runChecks(connection: RedisConnection, context: CheckContext): Pr
   } finally {
     progress.clear()
   }
-}
-
-function openEngine(
-  connection: RedisConnection,
-  { shards, installation }: { readonly shards: number; readonly installation: string },
-): Engine {
-  const { metrics } = createMetrics({ processMetrics: false })
-  const logger = createLogger({ level: 'silent', format: 'json' })
-  return createEngine({
-    runner: createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics }),
-    jobIds: new JobIds(shards, installation),
-    logger,
-    metrics,
-  })
-}
-
-/** From the settings, or else from the data folder of a standalone. */
-function findAccess(settings: DoctorSettings): { redisUrl: string; secretsKey: KeyObject } {
-  const folder =
-    settings.redisUrl === null || settings.secretsKey === null ? readDataFolder(settings.dataDir) : null
-  const redisUrl = settings.redisUrl ?? folder?.redisUrl ?? null
-  const secretsKey = settings.secretsKey ?? folder?.secretsKey ?? null
-  const missing = [
-    ...(redisUrl === null ? ['PUNCTUAL_REDIS_URL'] : []),
-    ...(secretsKey === null ? ['PUNCTUAL_SECRETS_KEY'] : []),
-  ]
-  if (redisUrl !== null && secretsKey !== null) return { redisUrl, secretsKey }
-  throw new StartupError(
-    `${missing.join(' and ')} must be set as for the roles: no standalone has kept them in ${settings.dataDir}.`,
-  )
 }

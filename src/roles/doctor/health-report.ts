@@ -7,7 +7,7 @@ export interface CheckReport extends CheckResult {
   readonly status: 'ok' | Severity
 }
 
-/** What `punctual doctor --json` prints; docs/reference/doctor.md describes it. */
+/** The output of `punctual doctor --json`, which docs/reference/doctor.md describes. */
 export interface HealthReport {
   readonly version: string
   /** ISO 8601, UTC. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/runtime.ts'
-import type { InspectionProgress } from '../../redis/inspection/live-inspection.ts'
+import type { InspectionProgress } from '../../redis/upkeep/inspection/live-inspection.ts'
 
 /** A stream of the process. */
 export interface Terminal {
@@ -17,11 +17,11 @@ export function createProgress(
 ) {
   let shownAtMs = -Infinity
   return {
-    show: ({ look, shard, queuesDone, queues }: InspectionProgress): void => {
+    show: ({ pass, shard, queuesDone, queues }: InspectionProgress): void => {
       const nowMs = clock.monotonicMs()
       if (stream.isTTY !== true || nowMs - shownAtMs < SHOW_EVERY_MS) return
       shownAtMs = nowMs
-      const again = look > 1 ? ', looking again at what was found' : ''
+      const again = pass > 1 ? ', looking again at what was found' : ''
       stream.write(`${CLEAR_LINE}shard ${shard + 1} of ${shards}: queue ${queuesDone} of ${queues}${again}`)
     },
     clear: (): void => void (stream.isTTY === true && stream.write(CLEAR_LINE)),

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
+import { PushShedder } from '../../api/bounds/push-shedder.ts'
 import { ApiServer } from '../../api/api-server.ts'
 import { CertificateFiles } from '../../api/certificate-files.ts'
 import { type ApiParts, createApi } from '../../api/create-api.ts'
@@ -11,41 +12,50 @@ import { CostGate } from '../../domain/shares/cost-gate.ts'
 import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-address.ts'
 import type { UserVerifier } from '../../ports/access/user-verifier.ts'
-import type { CronEditor, CronStore } from '../../ports/crons.ts'
+import type { CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { RequestMetrics } from '../../ports/metrics.ts'
-import { NOTHING_MANAGED, type ManagedResources } from '../../ports/settings.ts'
 import type { Logger } from '../../ports/runtime.ts'
-import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
-import { createAlertStore } from '../../redis/alerts/alert-store.ts'
-import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
-import type { TokenKeeper } from '../../ports/access/tokens.ts'
-import type { KnownWindows, WindowEditor, WindowStore } from '../../ports/windows.ts'
-import { LeasedRates } from '../../redis/access/leased-rates.ts'
-import { takeRate } from '../../redis/access/take-rate.ts'
-import { LastUses } from '../../redis/access/last-uses.ts'
-import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
-import { createSigningSecretRefs } from '../../redis/control/own-secrets-compiler.ts'
-import { openCursorBox } from '../../redis/access/cursor-box.ts'
-import { createQueueStats } from '../../redis/queues/queue-stats.ts'
-import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
-import { createBulkStore } from '../../redis/bulk/bulk-store.ts'
-import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
-import { createLiveReader } from '../../redis/live/live-reader.ts'
+import type { QueueStore } from '../../ports/queues.ts'
+import { createAlertStore } from '../../redis/ledger/alerts/alert-store.ts'
+import { createIssueStore } from '../../redis/ledger/issues/issue-store.ts'
+import type { KnownWindows, WindowSource, WindowStore } from '../../ports/windows.ts'
+import { LeasedRates } from '../../redis/control/access/leased-rates.ts'
+import { takeRate } from '../../redis/control/access/take-rate.ts'
+import { LastUses } from '../../redis/control/access/last-uses.ts'
+import type { CompiledSettings } from '../../redis/control/compiled/compiled-settings.ts'
+import { createSigningSecretRefs } from '../../redis/control/compiled/stored-own-secrets.ts'
+import { openCursorBox } from '../../redis/control/access/cursor-box.ts'
+import { createBacklogReader } from '../../redis/jobs/queues/backlog-reader.ts'
+import { createQueueStats } from '../../redis/jobs/queues/queue-stats.ts'
+import { createAuditLog } from '../../redis/ledger/audit-log/audit-log.ts'
+import { createBulkStore } from '../../redis/jobs/bulk/bulk-store.ts'
+import { createJobIntake } from '../../redis/jobs/enqueue/job-intake.ts'
+import { AcceptedSteps } from '../../redis/jobs/losses/accepted-steps.ts'
+import { LossWatch } from '../../redis/jobs/losses/loss-watch.ts'
+import { createLiveReader } from '../../redis/watch/live/live-reader.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
-import type { Engine } from '../../redis/client/engine.ts'
-import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
-import { createChannelTester } from '../../redis/notifications/channel-tester.ts'
-import { createChannelHealthReader, createDeliveryReader } from '../../redis/notifications/delivery-reader.ts'
-import { createLoginCodes } from '../../redis/sessions/login-codes.ts'
-import { createSessionStore } from '../../redis/sessions/session-store.ts'
-import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
-import { createWaitExplainer } from '../../redis/waiting/wait-explainer.ts'
-import { createStatisticsReader } from '../../redis/statistics/statistics-reader.ts'
+import { setClockHold } from '../../redis/base/engine/clock-hold.ts'
+import type { Engine } from '../../redis/base/engine/engine.ts'
+import { QuotaKeeper } from '../../redis/ledger/quotas/quota-keeper.ts'
+import { createChannelTester } from '../../redis/ledger/notifications/channel-tester.ts'
+import {
+  createChannelHealthReader,
+  createDeliveryReader,
+} from '../../redis/ledger/notifications/delivery-reader.ts'
+import { createLoginCodes } from '../../redis/control/sessions/login-codes.ts'
+import { createSessionStore } from '../../redis/control/sessions/session-store.ts'
+import { createTeamUsageReader } from '../../redis/ledger/quotas/team-usage.ts'
+import { ClockWatch } from '../../redis/watch/clock-watch.ts'
+import { createWaitExplainer } from '../../redis/watch/wait-explainer.ts'
+import { createQueueLists } from '../../redis/watch/queue-lists/queue-lists.ts'
+import { createStatisticsReader } from '../../redis/watch/statistics/statistics-reader.ts'
+import { createInstallationReader } from '../../redis/watch/status/installation-reader.ts'
+import { KUBERNETES } from '../../settings/parsers.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/tables/quota-table.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
-import { createTokenStore } from '../editors/token-store.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
+import { VERSION } from '../startup/version.ts'
 import { createQuotasOf, type QuotasOf, withQuotas } from './quota-part.ts'
 import type { Store } from './store.ts'
 
@@ -60,8 +70,11 @@ interface ApiPartSettings extends QuotaSettings {
   readonly maxConnections: number
   readonly trustedProxies: readonly string[]
   readonly intakeBytes: number
+  readonly clockHoldSeconds: number
   readonly dashboard: 'on' | 'off'
   readonly basePath: string
+  /** A folder, or KUBERNETES. */
+  readonly resources: string
   /** Standalone has none. */
   readonly tlsCert?: string | null
   readonly tlsKey?: string | null
@@ -71,21 +84,18 @@ interface ApiPartOptions {
   settings: ApiPartSettings
   store: Store
   queues: QueueStore
-  editor: QueueEditor
-  /** Absent where there are no resources. */
-  managed?: ManagedResources
   crons: CronStore
-  cronEditor: CronEditor
-  windows: WindowStore & KnownWindows
-  windowEditor: WindowEditor
-  tokenKeeper: TokenKeeper
-  signingSecrets: SigningSecretStore
+  windows: WindowStore & KnownWindows & WindowSource
+  editors: Pick<
+    ApiParts,
+    'editor' | 'managed' | 'cronEditor' | 'windowEditor' | 'tokenStore' | 'signingSecrets' | 'channels'
+  >
   compiled: CompiledSettings
   users?: UserVerifier
   oidc?: OidcLogin
   egress: EgressPolicy
   aside?: ApiParts['aside']
-  /** As `DashboardParts` has it. */
+  /** Passed on to `DashboardParts`. */
   echoAt?(): string | null
   requests: RequestMetrics
   /** How long it keeps serving after a stop; 0 when absent. */
@@ -96,31 +106,48 @@ interface ApiPartOptions {
 
 /** Starts the API on a store; answers its port. It stops taking requests with the lifecycle. */
 export async function startApi(options: ApiPartOptions): Promise<number> {
-  const { settings, compiled } = options
+  const { settings, compiled, editors } = options
   const { engine } = options.store
   const quotasOf = createQuotasOf(compiled, quotasOfSettings(settings))
   const usage = createTeamUsageReader(engine)
   const quotas = new QuotaKeeper({ engine, clock: systemClock, quotasOf })
   const gate = new CostGate(systemClock)
   const events = openEvents(engine, options)
+  const steps = watchLosses(engine, options.lifecycle)
+  watchClock(engine, options.lifecycle)
+  await setClockHold(engine, settings.clockHoldSeconds * 1000)
+  const { logger, requests } = options
+  const shedder = new PushShedder({ clock: systemClock, logger, requests })
+  const intake = createJobIntake(engine, {
+    nowMs: () => systemClock.monotonicMs(),
+    quotas,
+    steps,
+    waited: (delayMs) => shedder.waitedInList(delayMs),
+  })
   const listener = createApi({
-    intake: createJobIntake(engine, { nowMs: () => systemClock.monotonicMs(), quotas }),
+    intake,
     jobs: createJobStore(engine, quotas, gate),
     ...withQuotas(
-      { crons: options.crons, cronEditor: options.cronEditor },
+      { crons: options.crons, cronEditor: editors.cronEditor },
       { usage, quotasOf, metrics: engine.metrics, clock: systemClock },
     ),
     bulks: createBulkStore(engine, Math.random, gate),
     alerts: createAlertStore(engine),
+    issues: createIssueStore(engine),
     auditLog: createAuditLog(engine),
-    ...{ sessions: createSessionStore(engine), loginCodes: createLoginCodes(engine) },
+    sessions: createSessionStore(engine),
+    loginCodes: createLoginCodes(engine),
     deliveries: createDeliveryReader(engine, compiled),
-    ...{ queues: options.queues, queueStats: createQueueStats(engine) },
-    ...{ editor: options.editor, managed: options.managed ?? NOTHING_MANAGED },
+    queues: options.queues,
+    queueLists: createQueueLists(engine, options.windows),
+    queueStats: createQueueStats(engine, options.windows),
+    editor: editors.editor,
+    managed: editors.managed,
     signingRefs: createSigningSecretRefs(engine),
     windows: options.windows,
-    windowEditor: options.windowEditor,
+    windowEditor: editors.windowEditor,
     ...explaining(engine, options.windows, quotasOf),
+    ...tellingState(options, quotasOf),
     usage,
     quotasOf,
     tokens: compiled,
@@ -128,21 +155,26 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     ...(options.oidc === undefined ? {} : { oidc: options.oidc }),
     tokenUses: noteTokenUses(options),
     tokenRates: ratesOf(engine),
-    ...{ tokenStore: createTokenStore(options.tokenKeeper), newSecret: randomBytes },
-    signingSecrets: options.signingSecrets,
+    tokenStore: editors.tokenStore,
+    newSecret: randomBytes,
+    signingSecrets: editors.signingSecrets,
+    channels: editors.channels,
     teamSettings: compiled,
     channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
     channelHealth: createChannelHealthReader(engine),
     egress: options.egress,
-    ...{ jobIds: engine.jobIds, ...(await openBoxes(options.store)) },
+    jobIds: engine.jobIds,
+    ...(await openBoxes(options.store)),
     gate,
+    shedder,
     clock: systemClock,
-    logger: options.logger,
+    logger,
     intakeBytesMax: settings.intakeBytes,
     trustedProxies: settings.trustedProxies,
-    ...{ events, ...placed(options) },
+    events,
+    ...placed(options),
   })
-  const server = openServer(options, measured(listener, { requests: options.requests, clock: systemClock }))
+  const server = openServer(options, measured(listener, { requests, clock: systemClock }))
   options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS, options.shutdownDelayMs))
   // The last to be registered ends first: pages go elsewhere while this API still serves.
   options.lifecycle.onStop('streams of events', () => events.close())
@@ -153,6 +185,21 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     const place = { host: settings.host, port: settings.port, variable: 'PUNCTUAL_PORT' }
     throw new StartupError(listenFailure(error as NodeJS.ErrnoException, place), { cause: error })
   }
+}
+
+/** Answers what the intake writes down of the steps that it is answered. */
+function watchLosses(engine: Engine, lifecycle: Lifecycle): AcceptedSteps {
+  const steps = new AcceptedSteps(engine.shards.length)
+  const watch = new LossWatch({ engine, steps, clock: systemClock })
+  lifecycle.onStop('watch of losses', () => watch.stop())
+  watch.start()
+  return steps
+}
+
+function watchClock(engine: Engine, lifecycle: Lifecycle): void {
+  const watch = new ClockWatch(engine, systemClock)
+  lifecycle.onStop('watch of the clock', () => watch.stop())
+  watch.start()
 }
 
 function noteTokenUses({ store, logger, lifecycle }: ApiPartOptions): LastUses {
@@ -173,13 +220,13 @@ function openServer({ settings, logger, lifecycle }: ApiPartOptions, listener: R
   return server
 }
 
-/** What clients keep for us and cannot read. */
+/** Opens the boxes of texts that clients keep for us and cannot read. */
 async function openBoxes({ connection }: Store): Promise<Pick<ApiParts, 'cursorBox' | 'loginBox'>> {
   const cursorBox = await openCursorBox(connection)
   return { cursorBox, loginBox: cursorBox.logins }
 }
 
-/** What is where, beside the API. Where the dashboard is not built, its paths say how to do it. */
+/** The dashboard and the paths beside the API. If the dashboard is not built, its paths say how to build it. */
 function placed({
   settings: { dashboard, basePath },
   oidc,
@@ -196,16 +243,24 @@ function placed({
 }
 
 /** They leave most connections to other requests. */
-function openEvents(engine: Engine, { settings: { maxConnections }, logger }: ApiPartOptions): EventStreams {
+function openEvents(
+  engine: Engine,
+  { settings: { maxConnections }, windows, logger }: ApiPartOptions,
+): EventStreams {
   const streamsMax = Math.min(STREAMS_MAX, Math.floor(maxConnections * STREAMS_SHARE))
-  return new EventStreams({ reader: createLiveReader(engine), clock: systemClock, logger, streamsMax })
+  return new EventStreams({
+    reader: createLiveReader(engine, windows),
+    clock: systemClock,
+    logger,
+    streamsMax,
+  })
 }
 
 function ratesOf(engine: Engine): LeasedRates {
   return new LeasedRates({ clock: systemClock, take: (token, wanted) => takeRate(engine, token, wanted) })
 }
 
-/** What says how things go, and why they do not. */
+/** The parts that explain: statistics, and why a job waits. */
 function explaining(
   engine: Engine,
   windows: KnownWindows,
@@ -217,5 +272,22 @@ function explaining(
       windows,
       callQuotaOf: (team) => quotasOf(team).callsInFlight,
     }),
+  }
+}
+
+/** The parts that tell how the installation does. */
+function tellingState(
+  { store, windows, settings }: ApiPartOptions,
+  quotasOf: QuotasOf,
+): Pick<ApiParts, 'about' | 'installation' | 'liveFigures'> {
+  const { engine } = store
+  return {
+    about: { version: VERSION, resources: settings.resources === KUBERNETES ? 'kubernetes' : 'folder' },
+    installation: createInstallationReader(engine, {
+      backlog: createBacklogReader(engine, windows),
+      callQuotaOf: (team) => quotasOf(team).callsInFlight,
+      readServers: () => store.readServers(),
+    }),
+    liveFigures: createLiveReader(engine),
   }
 }

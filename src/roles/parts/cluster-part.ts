@@ -4,7 +4,8 @@ import type { ClusterConfig } from '../../kubernetes/client/cluster-config.ts'
 import { inClusterConfig } from '../../kubernetes/client/in-cluster-config.ts'
 import { createTransport, type Transport } from '../../kubernetes/client/transport.ts'
 import type { ClusterMetrics } from '../../ports/metrics.ts'
-import type { KubeObject, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { Informer, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import { BY_PLACE, SelectedInformer } from '../../kubernetes/informer/selected-informer.ts'
 import {
   SelectedNamespaces,
@@ -13,7 +14,7 @@ import {
 import { SharedInformer } from '../../kubernetes/informer/shared-informer.ts'
 import { ApiResourceWriter } from '../../kubernetes/resources/resource-writer.ts'
 import type { ResourceKind } from '../../kubernetes/client/resource-path.ts'
-import { readPodPlace } from '../../settings/pod-place.ts'
+import { readPodEnvironment } from '../../settings/pod-environment.ts'
 import type { ApiSettings } from '../../settings/role-settings.ts'
 import { createClusterMetrics } from '../../telemetry/cluster-metrics.ts'
 import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
@@ -42,7 +43,7 @@ export interface Cluster {
 
 export interface OpenKind<T extends KubeObject> {
   readonly informer: Informer<T>
-  /** What changes in the API server; of the informer, objects also come and go with their namespace. */
+  /** Changes in the API server only; the informer's objects also come and go with their namespace. */
   readonly changes: Pick<Informer<T>, 'isSynced' | 'onChange'>
   readonly writer: ResourceWriter<T>
   readonly check: ReadinessCheck
@@ -51,13 +52,13 @@ export interface OpenKind<T extends KubeObject> {
 export interface ClusterOptions {
   /** The namespaces to look at; neither list nor selector = all. */
   readonly namespaces: NamespaceScope
-  /** Who the fields that this role writes belong to. */
+  /** Field manager of the fields that this role writes. */
   readonly fieldManager: string
 }
 
 type NamespaceScope = Pick<ApiSettings, 'podNamespace' | 'watchNamespaces' | 'namespaceSelector'>
 
-/** For a program that ends by itself, and whose metrics nobody reads. To be closed. */
+/** Opens a transport for a program that ends by itself, and whose metrics nobody reads. The caller closes it. */
 export async function openBriefTransport(): Promise<Transport> {
   return createTransport({
     config: await findCluster(),
@@ -102,7 +103,10 @@ export async function openCluster(
     ) => {
       const ofAll = { [BY_PLACE]: ({ metadata }: T) => [metadata.namespace] }
       const all = new SharedInformer<T>({
-        ...{ ...shared, kind, transform, namespaces: scope.watchNamespaces },
+        ...shared,
+        kind,
+        transform,
+        namespaces: scope.watchNamespaces,
         indexes: selected === null ? indexes : ofAll,
       })
       const informer =
@@ -133,17 +137,22 @@ function startNamespaces(
 ): SelectedNamespaces | null {
   if (namespaceSelector === null) return null
   const selected = new SelectedNamespaces({
-    ...{ ...shared, labelSelector: namespaceSelector, ownNamespace: podNamespace ?? '' },
+    ...shared,
+    labelSelector: namespaceSelector,
+    ownNamespace: podNamespace ?? '',
   })
   lifecycle.onStop('namespaces informer', () => selected.stop())
   selected.start()
   return selected
 }
 
-/** Only a kubeconfig needs `@kubernetes/client-node`, which the container image leaves out (docs/adr/0010). */
+/**
+ * Finds the cluster. Only a kubeconfig needs `@kubernetes/client-node`, which the container image leaves out
+ * (docs/adr/0010).
+ */
 async function findCluster(): Promise<ClusterConfig> {
-  const place = readPodPlace()
-  if (place !== null) return inClusterConfig(place, systemClock)
+  const pod = readPodEnvironment()
+  if (pod !== null) return inClusterConfig(pod, systemClock)
   try {
     const { loadKubeconfig } = await import('../../kubernetes/client/kubeconfig.ts')
     return loadKubeconfig(null)

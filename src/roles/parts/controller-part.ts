@@ -16,7 +16,8 @@ import { ReconcileLoop } from '../../kubernetes/workqueue/reconcile-loop.ts'
 import { createNamespaceReader } from '../../kubernetes/resources/namespace-reader.ts'
 import { createSecretReader } from '../../kubernetes/resources/secret-reader.ts'
 import type { StoreSafety } from '../../ports/health.ts'
-import type { EventRecorder, KubeObject, Leadership } from '../../ports/kubernetes.ts'
+import type { EventRecorder, Leadership } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/resource-store.ts'
 import type { ReconcileMetrics } from '../../ports/metrics.ts'
 import { queueKeyOf } from '../../resources/queue-owner.ts'
 import type { ControllerSettings, UninstallSettings } from '../../settings/role-settings.ts'
@@ -82,7 +83,7 @@ export function startManager(
       channelHealth: engine.channelHealth,
       auditLog: engine.auditLog,
       safety,
-      record: createEngineRecord(cluster.transport, ownPlace(settings, 'state')),
+      record: createEngineRecord(cluster.transport, ownObjectName(settings, 'state')),
       events,
       isWatched: (namespace) => cluster.isWatched(namespace),
       onJoin: (listener) => cluster.onJoin(listener),
@@ -110,23 +111,32 @@ function openLoops(
   const shared = { ...parts, clock: systemClock, random: Math.random }
   return {
     queues: new ReconcileLoop({
-      ...{ ...shared, ...kinds.queues, name: 'httpqueue', reconciler: queues },
+      ...shared,
+      ...kinds.queues,
+      name: 'httpqueue',
+      reconciler: queues,
       keysOf: (queue) => [queueKeyOf(queue)],
     }),
     crons: new ReconcileLoop({ ...shared, ...kinds.crons, name: 'httpcron', reconciler: crons }),
     teams: new ReconcileLoop({ ...shared, ...kinds.teams, name: 'teamsettings', reconciler: teams }),
     tokens: new ReconcileLoop({
-      ...{ ...shared, ...kinds.tokens, name: 'apitoken', reconciler: tokens },
+      ...shared,
+      ...kinds.tokens,
+      name: 'apitoken',
+      reconciler: tokens,
       keysOf: (token) => tokenKeysOf(kinds.tokens.informer, token),
     }),
     windows: new ReconcileLoop({
-      ...{ ...shared, ...kinds.windows, name: 'maintenancewindow', reconciler: windows },
+      ...shared,
+      ...kinds.windows,
+      name: 'maintenancewindow',
+      reconciler: windows,
     }),
   }
 }
 
 /** An object that belongs to this installation alone; several installations may share a namespace. */
-export function ownPlace(
+export function ownObjectName(
   { podNamespace, instanceName }: Pick<UninstallSettings, 'podNamespace' | 'instanceName'>,
   what: 'controller' | 'state',
 ): { readonly namespace: string; readonly name: string } {

@@ -4,12 +4,12 @@ import { EgressGuard, type EgressSettings } from '../../outbound/egress/egress-g
 import { OwnAddresses } from '../../outbound/egress/own-addresses.ts'
 import type { EgressBounds, EgressPolicy } from '../../ports/http-caller.ts'
 import { RoleEndedError } from '../../domain/errors.ts'
-import { lacksRight } from '../../redis/client/faults.ts'
-import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
-import { CompiledWindows } from '../../redis/control/compiled-windows.ts'
-import { InstallationWatch } from '../../redis/installation/installation-watch.ts'
-import { readOwnAddresses } from '../../redis/control/own-addresses.ts'
-import { SecretBox } from '../../redis/sealing/secret-box.ts'
+import { lacksRight } from '../../redis/base/client/faults.ts'
+import { CompiledSettings } from '../../redis/control/compiled/compiled-settings.ts'
+import { CompiledWindows } from '../../redis/control/compiled/compiled-windows.ts'
+import { InstallationWatch } from '../../redis/base/installation/installation-watch.ts'
+import { readOwnAddresses } from '../../redis/control/compiled/own-addresses.ts'
+import { SecretBox } from '../../redis/base/secret-box.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import { ownHostsOf } from '../startup/own-hosts.ts'
@@ -18,15 +18,15 @@ import { REDIS_WAIT_MS } from '../startup/redis-wait.ts'
 import { openStore, type RedisAccess, type Store, type StoreRole, type StoreSettings } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
-interface KeySettings {
+export interface KeySettings {
   readonly secretsKey: KeyObject
   readonly otherSecretsKeys: readonly KeyObject[]
 }
 
-/** What every role on an installation's Redis needs. */
+/** An installation's Redis, opened, with what every role needs of it. */
 export interface OpenEngine {
   readonly store: Store
-  /** null = in the API, which opens no secrets. */
+  /** null = in the API of a cluster, which opens no secrets. */
   readonly box: SecretBox | null
 }
 
@@ -65,7 +65,8 @@ export async function startCompiledWindows(
   { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
 ): Promise<CompiledWindows> {
   const windows = new CompiledWindows({
-    ...{ runner: engine.runner, clock: systemClock },
+    runner: engine.runner,
+    clock: systemClock,
     logger: telemetry.logger,
     metrics: telemetry.metrics,
     loops: telemetry.loops,
@@ -92,7 +93,7 @@ export async function endWithInstallation(store: Store, lifecycle: Lifecycle): P
   await watch.start()
 }
 
-interface EgressPartSettings {
+export interface EgressPartSettings {
   readonly egressAllow: readonly string[]
   readonly egressDeny: readonly string[]
   readonly egressAllowable: readonly string[] | null
@@ -107,8 +108,8 @@ export function channelEgress(settings: EgressPartSettings): EgressPolicy & Egre
 }
 
 /**
- * What calls may reach by the installation's settings: never the Redis that holds the jobs, our own pods and the API
- * server, wherever they are at present.
+ * Opens the egress policy of the installation's settings: calls never reach the Redis that holds the jobs, our own pods
+ * or the API server, wherever they are at present.
  */
 export async function openEgress(
   settings: EgressPartSettings & Pick<RedisAccess, 'redisUrl' | 'redisSentinels'>,

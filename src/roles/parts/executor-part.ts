@@ -12,18 +12,18 @@ import type { EgressGuard } from '../../outbound/egress/egress-guard.ts'
 import type { OwnSecretsSource } from '../../ports/access/own-secrets.ts'
 import type { BoundedTeamsSource, NotifiedTeamsSource } from '../../ports/settings.ts'
 import type { WindowSource } from '../../ports/windows.ts'
-import { createBulkActs } from '../../redis/bulk/pages/acts.ts'
-import { createBulkShard } from '../../redis/bulk/bulk-shard.ts'
-import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
-import { RedisCallQuotas } from '../../redis/quotas/call-quota-keeper.ts'
+import { createBulkActs } from '../../redis/jobs/bulk/acts.ts'
+import { createBulkShard } from '../../redis/jobs/bulk/bulk-shard.ts'
+import { QuotaKeeper } from '../../redis/ledger/quotas/quota-keeper.ts'
+import { RedisCallQuotas } from '../../redis/ledger/quotas/call-quota-keeper.ts'
 import { createCronSource } from '../../redis/crons/tick/cron-source.ts'
-import type { Engine } from '../../redis/client/engine.ts'
-import { executorIdOf } from '../../redis/layout/executor-id.ts'
-import { RedisJobSource } from '../../redis/execute/job-source.ts'
-import { SuspectCohort } from '../../redis/execute/claim/suspect-cohort.ts'
-import type { LimitLookOptions } from '../../redis/limit-warnings/team-look.ts'
-import { createNotificationBoard } from '../../redis/notifications/notification-board.ts'
-import { createShardMaintenance } from '../../redis/maintenance/shard-maintenance.ts'
+import type { Engine } from '../../redis/base/engine/engine.ts'
+import { executorIdOf } from '../../redis/base/layout/executor-id.ts'
+import { RedisJobSource } from '../../redis/jobs/execute/job-source.ts'
+import { SuspectCohort } from '../../redis/jobs/execute/claim/suspect-cohort.ts'
+import type { LimitScanOptions } from '../../redis/watch/limit-warnings/team-scan.ts'
+import { createNotificationBoard } from '../../redis/ledger/notifications/notification-board.ts'
+import { createShardMaintenance } from '../../redis/upkeep/maintenance/shard-maintenance.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { createChannelSender } from '../../senders/channel-sender.ts'
 import type { MailSettings } from '../../settings/tables/mail-table.ts'
@@ -82,7 +82,9 @@ export async function startExecutor(options: ExecutorPartOptions): Promise<Execu
     caller,
     teams,
     quotas: new RedisCallQuotas({
-      ...{ engine, clock: systemClock, settings: teams },
+      engine,
+      clock: systemClock,
+      settings: teams,
       quotas: quotasOfSettings(settings),
     }),
     windows: options.windows,
@@ -92,7 +94,11 @@ export async function startExecutor(options: ExecutorPartOptions): Promise<Execu
     metrics,
     loops,
     capacity,
-    newExecutorId: () => executorIdOf(options.name, randomBytes(9).toString('base64url')),
+    newExecutorId: () =>
+      executorIdOf(options.name, {
+        nonce: randomBytes(9).toString('base64url'),
+        slots: capacity.concurrency,
+      }),
     random: Math.random,
     redisNowMs: (shard) => engine.runner.redisNowMs(shard),
   })
@@ -112,7 +118,9 @@ function startBulks({ settings, store, teams, telemetry, lifecycle }: ExecutorPa
   const workers = new BulkWorkers({
     shards: engine.shards.map(({ shard }) => createBulkShard(engine, shard, acts)),
     loops: telemetry.loops,
-    ...{ clock: systemClock, logger: telemetry.logger, random: Math.random },
+    clock: systemClock,
+    logger: telemetry.logger,
+    random: Math.random,
   })
   lifecycle.onStop('bulks', () => workers.stop())
   workers.start()
@@ -129,7 +137,10 @@ function openNotifier({
   const { logger, metrics, loops } = telemetry
   const { mailServer: server, mailSender: from } = settings
   const caller = createHttpCaller({
-    ...{ egress, clock: systemClock, logger, version: VERSION },
+    egress,
+    clock: systemClock,
+    logger,
+    version: VERSION,
     socketsMax: NOTIFIER_SOCKETS_MAX,
     socketsPerOriginMax: NOTIFIER_SOCKETS_MAX,
   })
@@ -141,15 +152,13 @@ function openNotifier({
   })
   lifecycle.onStop('mail connections', () => sender.close())
   return new Notifier({
-    ...{
-      board: createNotificationBoard(store.engine),
-      sender,
-      teams,
-      metrics,
-      loops,
-      logger,
-      clock: systemClock,
-    },
+    board: createNotificationBoard(store.engine),
+    sender,
+    teams,
+    metrics,
+    loops,
+    logger,
+    clock: systemClock,
     newId: randomUUID,
     random: Math.random,
   })
@@ -157,7 +166,7 @@ function openNotifier({
 
 function shardPortsOf(
   engine: Engine,
-  { cohort, ...limits }: { cohort: SuspectCohort } & LimitLookOptions,
+  { cohort, ...limits }: { cohort: SuspectCohort } & LimitScanOptions,
 ): ShardPorts[] {
   const { windows } = limits
   return engine.shards.map(({ shard }) => ({
@@ -168,7 +177,7 @@ function shardPortsOf(
   }))
 }
 
-/** Of Node's heap; the rest holds everything else, and garbage that is not collected yet. */
+/** Share of Node's heap; the rest holds everything else, and garbage that is not collected yet. */
 const CALL_BYTES_SHARE = 0.5
 
 function capacityOf(settings: CapacitySettings): ExecutorCapacity {

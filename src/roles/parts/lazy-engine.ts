@@ -1,20 +1,20 @@
 import { reasonOf, StartupError, StoreUnavailableError, StoreUnreachableError } from '../../domain/errors.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import type { AuditLog } from '../../ports/audit-log.ts'
+import type { AuditLog } from '../../ports/access/audit-log.ts'
 import type { BacklogReader, QueueStats } from '../../ports/queues.ts'
 import type { CronStats } from '../../ports/crons.ts'
 import type { WakeHints } from '../../ports/jobs.ts'
 import type { LeaderEpochs } from '../../ports/settings.ts'
 import type { ChannelHealthReader } from '../../ports/notifications.ts'
 import type { TeamStats } from '../../ports/quotas.ts'
-import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
-import { lacksRight } from '../../redis/client/faults.ts'
-import { createBacklogReader } from '../../redis/queues/backlog-reader.ts'
+import { createAuditLog } from '../../redis/ledger/audit-log/audit-log.ts'
+import { lacksRight } from '../../redis/base/client/faults.ts'
+import { createBacklogReader } from '../../redis/jobs/queues/backlog-reader.ts'
 import { createCronStats } from '../../redis/crons/cron-stats.ts'
 import { createLeaderEpochs } from '../../redis/control/leader-epochs.ts'
-import { createChannelHealthReader } from '../../redis/notifications/delivery-reader.ts'
-import { createQueueStats } from '../../redis/queues/queue-stats.ts'
-import { createTeamStats } from '../../redis/quotas/team-usage.ts'
+import { createChannelHealthReader } from '../../redis/ledger/notifications/delivery-reader.ts'
+import { createQueueStats } from '../../redis/jobs/queues/queue-stats.ts'
+import { createTeamStats } from '../../redis/ledger/quotas/team-usage.ts'
 import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
 import { endWithInstallation, openEngine, startCompiledWindows } from './engine-part.ts'
 import { lazyPort } from '../startup/lazy-port.ts'
@@ -175,7 +175,7 @@ async function openParts(settings: LazyEngineSettings, role: Role): Promise<Lazy
   const windows = await startCompiledWindows(store, role)
   return {
     epochs: createLeaderEpochs(store.engine, box),
-    queueStats: createQueueStats(store.engine),
+    queueStats: createQueueStats(store.engine, windows),
     cronStats: createCronStats(store.engine),
     teamStats: createTeamStats(store.engine),
     channelHealth: createChannelHealthReader(store.engine),

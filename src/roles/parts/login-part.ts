@@ -31,12 +31,16 @@ export async function openOidc(
   // Only here, because most installations never need its packages.
   const { createOidcLogin } = await import('../../oidc/oidc-login.ts')
   const client = {
-    ...{ issuer, clientId, clientSecret },
+    issuer,
+    clientId,
+    clientSecret,
     scopes: settings.oidcScopes,
     // The path of the public URL is the base path.
     redirectUrl: `${publicUrl}/api/login/oidc/callback`,
-    ...{ userClaim: settings.oidcUserClaim, groupsClaim: settings.oidcGroupsClaim },
-    ...{ userPrefix: settings.oidcUserPrefix, groupsPrefix: settings.oidcGroupsPrefix },
+    userClaim: settings.oidcUserClaim,
+    groupsClaim: settings.oidcGroupsClaim,
+    userPrefix: settings.oidcUserPrefix,
+    groupsPrefix: settings.oidcGroupsPrefix,
   }
   const provider = createOidcLogin(client, { clock: systemClock, logger })
   return { oidc: { name: new URL(issuer).host, provider, authorizer } }

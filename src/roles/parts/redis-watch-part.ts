@@ -1,6 +1,6 @@
 import type { StoreSafety } from '../../ports/health.ts'
-import { ACCEPTABLE_RISKS } from '../../redis/installation/installation.ts'
-import { ServerWatch } from '../../redis/servers/server-watch.ts'
+import { ACCEPTABLE_RISKS } from '../../redis/base/installation/installation.ts'
+import { ServerWatch } from '../../redis/base/installation/server-watch.ts'
 import { createRedisMetrics } from '../../telemetry/redis/redis-metrics.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'

@@ -1,17 +1,30 @@
+import type { Durability } from '../../domain/jobs/durability.ts'
 import { StartupError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { WakeHints } from '../../ports/jobs.ts'
-import { connectRedis, noAnswer, serversOf, type RedisConnection } from '../../redis/client/connection.ts'
-import type { RedisPlace } from '../../redis/client/client-options.ts'
-import { createEngine, DEFAULT_RETENTION, type Engine } from '../../redis/client/engine.ts'
-import { checkRedisIsSafe, openInstallation, whenThereIsRoom } from '../../redis/installation/installation.ts'
-import { asStoreFault } from '../../redis/client/faults.ts'
-import { readServers } from '../../redis/servers/server-look.ts'
-import { guardConnection } from '../../redis/client/guard/guarded-connection.ts'
-import { loadScripts } from '../../redis/steps.ts'
-import { createStepRunner } from '../../redis/client/step-runner.ts'
+import {
+  connectClient,
+  connectRedis,
+  noAnswer,
+  serversOf,
+  type RedisConnection,
+} from '../../redis/base/client/connection.ts'
+import type { ConnectionOptions, RedisEndpoint } from '../../redis/base/client/client-options.ts'
+import { createEngine, DEFAULT_RETENTION, type Engine } from '../../redis/base/engine/engine.ts'
+import {
+  checkRedisIsSafe,
+  openInstallation,
+  whenThereIsRoom,
+} from '../../redis/base/installation/installation.ts'
+import { asStoreFault } from '../../redis/base/client/faults.ts'
+import { readServers } from '../../redis/base/installation/server-look.ts'
+import { Confirmation } from '../../redis/base/durability/confirmation.ts'
+import { checkDurability } from '../../redis/base/durability/durability-check.ts'
+import { guardConnection } from '../../redis/base/client/guarded-connection.ts'
+import { ACCEPTING_STEPS, loadScripts } from '../../redis/steps.ts'
+import { createStepRunner, type StepConfirmation } from '../../redis/base/engine/step-runner.ts'
 import { createAuditLines } from '../../telemetry/audit-lines.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
-import { subscribeToWakeHints } from '../../redis/client/wake-hints.ts'
+import { subscribeToWakeHints } from '../../redis/base/client/wake-hints.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
@@ -26,23 +39,23 @@ export const EXECUTOR_COMMAND_TIMEOUT_MS = 5_000
 export interface Store {
   readonly connection: RedisConnection
   readonly engine: Engine
-  /** Where its servers are at present; see `serversOf`. */
+  /** Servers it is connected to at present; see `serversOf`. */
   servers(): readonly string[]
-  /** What each primary says of itself. */
+  /** Reads what each primary reports about itself. */
   readServers(): ReturnType<typeof readServers>
 }
 
 /** The settings that say which Redis it is. */
 export interface RedisAccess {
   readonly redisUrl: string
-  readonly redisSentinels?: RedisPlace['sentinels']
-  readonly redisSentinelPassword?: RedisPlace['sentinelPassword']
+  readonly redisSentinels?: RedisEndpoint['sentinels']
+  readonly redisSentinelPassword?: RedisEndpoint['sentinelPassword']
   readonly redisCa: string | null
   readonly redisCert?: string | null
   readonly redisKey?: string | null
 }
 
-export function placeOf(access: RedisAccess): RedisPlace {
+export function endpointOf(access: RedisAccess): RedisEndpoint {
   const { redisUrl: url, redisCa, redisCert = null, redisKey = null } = access
   const { redisSentinels: sentinels = null, redisSentinelPassword: sentinelPassword = null } = access
   return { url, redisCa, redisCert, redisKey, sentinels, sentinelPassword }
@@ -52,7 +65,7 @@ export function placeOf(access: RedisAccess): RedisPlace {
 export interface StoreSettings extends RedisAccess {
   readonly shards: number
   readonly allowUnsafeRedis: boolean
-  /** Of finished jobs, for who drops them; null = a part of maxmemory. */
+  /** Bytes of finished jobs, for the role that drops them; null = a part of maxmemory. */
   readonly historyBytes?: number | null
 }
 
@@ -62,22 +75,32 @@ export interface StoreRole {
   readonly commandTimeoutMs: number
   /** Makes commands fail at once while Redis is known to be away. */
   readonly isGuarded?: boolean
+  /** What the role promises of the jobs it accepts; absent = it accepts none. */
+  readonly durability?: Durability
   readonly telemetry: Telemetry
   readonly lifecycle: Lifecycle
 }
 
 /** Connects to Redis, checks that it keeps jobs, and opens the engine on it. Throws StartupError. */
 export async function openStore(settings: StoreSettings, role: StoreRole): Promise<Store> {
-  const { name, commandTimeoutMs } = role
+  const { name } = role
   const { logger, metrics } = role.telemetry
   const { shards, allowUnsafeRedis: override, historyBytes = null } = settings
-  const plain = await connectRedis({ ...placeOf(settings), name, commandTimeoutMs, logger })
+  const plain = await connectRedis(connectionOptions(settings, role))
   try {
     await checkRedisIsSafe(plain, { override, logger })
+    await checkDurability(plain, role.durability ?? 'relaxed', logger)
     const jobIds = await whenThereIsRoom(openInstallation(plain, shards))
     const guarded = role.isGuarded === true ? guardConnection(plain, { clock: systemClock, logger }) : null
     const connection = guarded?.connection ?? plain
-    const runner = createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics })
+    const confirmation = role.durability === 'replicated' ? await openConfirmation(settings, role) : null
+    const runner = createStepRunner({
+      connection,
+      scripts: loadScripts(),
+      clock: systemClock,
+      metrics,
+      ...(confirmation !== null && { confirmation }),
+    })
     const auditLines = createAuditLines({ clock: systemClock, logger })
     role.lifecycle.onStop(`${name} audit lines`, () => auditLines.stop())
     role.lifecycle.onStop(`${name} connection`, () => {
@@ -105,16 +128,50 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
   }
 }
 
+function connectionOptions(
+  settings: RedisAccess,
+  { name, commandTimeoutMs, telemetry: { logger } }: StoreRole,
+): ConnectionOptions {
+  return { ...endpointOf(settings), name, commandTimeoutMs, clock: systemClock, logger }
+}
+
+/** Confirms what is accepted, on a connection of its own: a WAIT holds up whatever comes behind it. */
+async function openConfirmation(settings: StoreSettings, role: StoreRole): Promise<StepConfirmation> {
+  const { logger } = role.telemetry
+  const name = `${role.name}-accepts`
+  const { client: plain, isSettled } = await connectClient(connectionOptions(settings, { ...role, name }))
+  const guarded = guardConnection(plain, { clock: systemClock, logger })
+  const confirmation = new Confirmation({
+    connection: guarded.connection,
+    clock: systemClock,
+    hasSentinels: isSettled !== null,
+    isSettled: isSettled ?? (() => Promise.resolve(false)),
+  })
+  const stop = (): void => {
+    confirmation.stop()
+    guarded.stop()
+    plain.disconnect()
+  }
+  try {
+    await confirmation.start()
+  } catch (error) {
+    stop()
+    throw error
+  }
+  role.lifecycle.onStop(`${name} connection`, stop)
+  return { steps: ACCEPTING_STEPS, confirmed: (send) => confirmation.confirmed(send) }
+}
+
 /** Hears which shards have work, on its own connection: one that subscribes can do nothing else. */
 export async function openWakeHints(
   settings: RedisAccess,
   { telemetry: { logger }, lifecycle }: Pick<StoreRole, 'telemetry' | 'lifecycle'>,
 ): Promise<WakeHints> {
-  const commandTimeoutMs = EXECUTOR_COMMAND_TIMEOUT_MS
   const connection = await connectRedis({
-    ...placeOf(settings),
+    ...endpointOf(settings),
     name: 'punctual-hints',
-    commandTimeoutMs,
+    commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS,
+    clock: systemClock,
     logger,
   })
   lifecycle.onStop('hint connection', () => connection.disconnect())

@@ -8,7 +8,7 @@ import { createLoopHealth } from '../../telemetry/loop-health.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { OpsServer, type ReadinessCheck } from '../../telemetry/ops-server.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
-import { pingAny, type RedisConnection } from '../../redis/client/connection.ts'
+import { pingAny, type RedisConnection } from '../../redis/base/client/connection.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 
 type LoggerOptions = Parameters<typeof createLogger>[0]
@@ -17,7 +17,7 @@ export interface Telemetry {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly loops: LoopHealth
-  /** For series that only one role has. */
+  /** Registry, for series that only one role has. */
   readonly registry: Registry
   /**
    * Answers the port. It starts before the role's work and stops after it: a role that stops is alive and not ready, and so
@@ -73,4 +73,9 @@ export function redisCheck(connection: RedisConnection): ReadinessCheck {
 /** Ready only while its executor, once it has one, holds the lease of a shard. */
 export function leasesCheck(executor: () => Executor | null): ReadinessCheck {
   return { name: 'leases', failure: () => (executor()?.isReady() === true ? null : 'no leases') }
+}
+
+/** Ready only while its API takes requests. */
+export function apiCheck(isOpen: () => boolean): ReadinessCheck {
+  return { name: 'api', failure: () => (isOpen() ? null : 'takes no requests yet') }
 }

@@ -18,7 +18,7 @@ export function greet({
   folder: DataFolder
   manifests: string
   isEchoOpen: boolean
-  /** Of the link that logs in; null = there is no dashboard. */
+  /** Path of the link that logs in; null = there is no dashboard. */
   loginPath: string | null
 }): void {
   const token = folder.tokenPath === null ? '$PUNCTUAL_TOKEN' : `$(cat ${shown(folder.tokenPath)})`

@@ -1,6 +1,6 @@
 import { RoleEndedError, StartupError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { Logger } from '../../ports/runtime.ts'
-import { asStoreFault, lacksRight } from '../../redis/client/faults.ts'
+import { asStoreFault, lacksRight } from '../../redis/base/client/faults.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { heedStopSignals, type StopSignal } from './stop-signals.ts'
 
@@ -11,7 +11,10 @@ import { heedStopSignals, type StopSignal } from './stop-signals.ts'
 export interface Lifecycle {
   /** Registers how to stop what was just started. */
   onStop(name: string, stop: () => unknown): void
-  /** As `onStop`, also at a forced end: for what would outlive the process. `stop` must be idempotent. */
+  /**
+   * Registers a stop for what would outlive the process: like `onStop`, but it also runs at a forced end. `stop` must
+   * be idempotent.
+   */
   onEveryEnd(name: string, stop: () => unknown): void
   stop(): Promise<void>
   /** Stops only what would outlive the process, while a `stop` takes too long. */
@@ -30,7 +33,7 @@ export function createLifecycle(
   const outliving: Stop[] = []
   let stopping: Promise<void> | null = null
 
-  /** In reverse order, with stops that are registered meanwhile. */
+  /** Stops in reverse order, including stops that are registered meanwhile. */
   async function stopEach(parts: Stop[]): Promise<void> {
     for (let next = parts.pop(); next !== undefined; next = parts.pop()) {
       try {

@@ -5,10 +5,10 @@ import type { AddressSource } from '../../outbound/egress/own-addresses.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { isLoopbackHost } from './loopback.ts'
 
-/** Where the settings say that our Redis is. */
+/** Address of our Redis, as the settings state it. */
 interface OwnRedis {
   readonly redisUrl: string
-  /** Where there are some, the host of the URL is the name of the primary and none of the network. */
+  /** If there are any, the host of the URL is the name of the primary and none of the network. */
   readonly redisSentinels?: readonly { readonly host: string }[] | null | undefined
 }
 
@@ -29,7 +29,7 @@ async function denyHost(host: string, resolve: ResolveName): Promise<string[]> {
 
 interface RedisAddressOptions {
   readonly own: OwnRedis
-  /** Where the servers are that are connected, as names or addresses. */
+  /** Names or addresses of the servers that are connected. */
   servers(): readonly string[]
   readonly resolve: ResolveName
   readonly logger: Pick<Logger, 'warn'>
@@ -81,7 +81,7 @@ export class RedisAddresses implements AddressSource {
   }
 }
 
-/** None for a unix socket. */
+/** Hosts of our Redis; none for a unix socket. */
 function hostsOf({ redisUrl, redisSentinels = null }: OwnRedis): string[] {
   if (redisSentinels !== null) return redisSentinels.map(({ host }) => host)
   return redisUrl.startsWith('/') ? [] : [new URL(redisUrl).hostname.replace(/^\[|\]$/g, '')]

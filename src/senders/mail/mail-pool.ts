@@ -6,7 +6,7 @@ import type { Mail } from '../messages/mail-message.ts'
 /** Connections to the mail server, for all teams. */
 const CONNECTIONS_MAX = 4
 const MAILS_PER_CONNECTION_MAX = 100
-/** Once more over a new connection, when a server has closed an idle one. */
+/** A mail is tried once more over a new connection when the server has closed an idle one. */
 const REQUEUES_MAX = 1
 const IDLE_MS = 30_000
 const CONNECT_MS = 5_000

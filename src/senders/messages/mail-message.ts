@@ -12,14 +12,14 @@ export interface Mail {
   readonly text: string
   readonly html: string
   readonly date: Date
-  /** With angle brackets, as all ids. The same for each try, so that mailboxes recognize a repeat. */
+  /** Id with angle brackets. The same for each try, so that mailboxes recognize a repeat. */
   readonly messageId: string
-  /** What the mails of one trouble have in common; null when there are several. Programs group mails by it. */
+  /** Id shared by the mails of one trouble, by which programs group mails; null when there are several. */
   readonly threadRoot: string | null
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What all mails of a notification have in common. */
+/** Parts that all mails of a notification share. */
 export interface MailDraft {
   readonly notification: Notification
   /** Name of the channel. */

@@ -2,13 +2,13 @@ import type { Alert, AlertType } from '../../domain/alerts/alert.ts'
 import type { Notification, NotificationEntry } from '../../ports/notifications.ts'
 import { printable } from './printable.ts'
 
-/** What a message says about one resource. One line each, not yet escaped for the service it goes to. */
+/** A message's text about one resource. One line each, not yet escaped for the service it goes to. */
 export interface MessageEntry {
   readonly heading: string
   readonly lines: readonly string[]
 }
 
-/** What a message says, in any service. */
+/** A message's text, for any service. */
 export interface Message {
   readonly title: string
   /** The most severe type; null for a test. */
@@ -55,7 +55,7 @@ export function onlyTroubleOf({ entries, moreEntries }: Notification): Notificat
   return entries.every(({ threadId }) => threadId === first.threadId) ? first : null
 }
 
-/** What an alert is about, as `queue "emails"`. */
+/** The subject of an alert, such as `queue "emails"`. */
 export function resourceText({ resource }: Alert): string {
   const name = printable(resource.name, NAME_CHARACTERS_MAX)
   return resource.kind === 'team' ? `team ${name}` : `${resource.kind} "${name}"`

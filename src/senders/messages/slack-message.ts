@@ -88,7 +88,7 @@ function escapeEntities(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** For the notification of a phone, and for services that know no blocks. These read markup in it. */
+/** Text for the notification of a phone, and for services that know no blocks. These read markup in it. */
 function fallbackText(lines: readonly string[], more: number): string {
   const shown: string[] = []
   let room = FALLBACK_CHARACTERS_MAX

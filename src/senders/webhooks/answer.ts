@@ -6,8 +6,8 @@ const SAID_CHARACTERS_MAX = 160
 const SECRET_CHARACTERS_MIN = 4
 
 /**
- * What a webhook answered, for people: the status and the start of the body. An answer that repeats a part of the URL,
- * as many servers do when they know no such path, is not shown: the URL is a secret.
+ * Summarizes a webhook's answer for people: the status and the start of the body. A body that repeats a part of the
+ * URL, as many servers do when they know no such path, is not shown: the URL is a secret.
  */
 export function answerText(status: number, body: Uint8Array, url: string): string {
   // Judged whole: once cut, a text may hold the beginning of a secret that is not found in it any more.

@@ -57,7 +57,7 @@ function bodyOf(type: WebhookType, { channel, notification }: ChannelDelivery): 
   }
 }
 
-/** Only an answer that waits for the message tells that it could not be stored. */
+/** URL with `wait`: Discord says only then that it could not store the message. */
 function waitingUrl(text: string): string {
   const url = new URL(text)
   url.searchParams.set('wait', 'true')

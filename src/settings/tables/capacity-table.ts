@@ -4,13 +4,13 @@ import { setting } from '../setting.ts'
 export const EXECUTOR_CONCURRENCY_MAX = 20_000
 const SHARE_MIN = 0.5
 const SHARE_MAX = 0.99
-/** With less, a team's share could not hold the largest job. */
+/** Lower bound: a team's share of less could not hold the largest job. */
 const CALL_BYTES_MIN = 16 * 1024 ** 2
 const CALL_BYTES_MAX = 1024 ** 4
 
 const CALLS = ['standalone', 'executor'] as const
 
-/** What bounds the calls of an executor. */
+/** Settings that bound the calls of an executor. */
 export const CAPACITY_SETTINGS = Object.freeze({
   executorConcurrency: setting({
     roles: CALLS,

@@ -14,7 +14,7 @@ const parseBasePath: Parser<string> = (text) => {
 
 const SERVING = ['standalone', 'api'] as const
 
-/** Where the dashboard is. */
+/** Settings of the dashboard's place. */
 export const DASHBOARD_SETTINGS = Object.freeze({
   dashboard: setting({
     roles: SERVING,

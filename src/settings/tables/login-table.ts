@@ -2,7 +2,7 @@ import { type GroupRoles, parseGroupRoles } from '../../domain/access/group-role
 import { oneOf, optional, parsePassword, type Parser } from '../parsers.ts'
 import { setting, type SettingValues } from '../setting.ts'
 
-/** Which tokens that are not ours are shown to the API server: none, those that look like a JWT, or opaque ones too. */
+/** Foreign tokens that are shown to the API server: none, those that look like a JWT, or opaque ones too. */
 const USER_TOKENS = ['off', 'jwt', 'any'] as const
 const AUDIENCE = /^[\x21-\x7e]{1,255}$/
 
@@ -153,7 +153,7 @@ export const LOGIN_SETTINGS = Object.freeze({
 
 export type LoginSettings = SettingValues<typeof LOGIN_SETTINGS>
 
-/** What is missing or does not go together. @param resources where edits go; null in standalone */
+/** Finds settings that are missing or do not go together. @param resources where edits go; null in standalone */
 export function loginMistakes(
   settings: Omit<LoginSettings, 'kubernetesUsers' | 'kubernetesAudience'> & {
     readonly kubernetesUsers?: LoginSettings['kubernetesUsers']

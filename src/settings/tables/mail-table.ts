@@ -46,7 +46,10 @@ export const MAIL_SETTINGS = Object.freeze({
 
 export type MailSettings = SettingValues<typeof MAIL_SETTINGS>
 
-/** What is missing beside what is given. @param mistakes found before: what is wrong is not missing as well */
+/**
+ * Finds settings that are missing beside those given.
+ * @param mistakes found before: what is wrong is not missing as well
+ */
 export function mailMistakes(
   { mailServer, mailSender }: MailSettings,
   mistakes: readonly string[],

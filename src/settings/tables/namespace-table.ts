@@ -18,7 +18,7 @@ const parseLabelSelector: Parser<string> = (text) =>
         `a label selector of at most ${SELECTOR_CHARACTERS_MAX} characters as "kubectl get -l" takes it, such as punctual=yes or env in (prod,test),!legacy`,
       )
 
-/** Where an installation is, and which namespaces it serves. */
+/** Settings of the installation's namespace, and of those it serves. */
 export const NAMESPACE_SETTINGS = Object.freeze({
   podNamespace: setting({
     roles: ['controller', 'api', 'prepare', 'uninstall'],

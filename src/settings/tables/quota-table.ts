@@ -10,7 +10,7 @@ import { PROCESSES, setting, type Setting, type SettingValues } from '../setting
 const QUOTA_COUNT_MAX = 1_000_000_000
 const STORED_BYTES_MAX = 4 * 1024 ** 4
 
-/** What a team may hold at most. */
+/** Settings of the most a team may hold. */
 export const QUOTA_SETTINGS = Object.freeze({
   quotaQueues: quotaSetting('QUEUES', 'queues', QUEUES_PER_TEAM_DEFAULT),
   quotaCrons: quotaSetting('CRONS', 'crons', CRONS_PER_TEAM_DEFAULT),
@@ -46,7 +46,7 @@ function quotaSetting(
 
 export type QuotaSettings = SettingValues<typeof QUOTA_SETTINGS>
 
-/** What every team may hold at most, as the installation says. */
+/** Quotas of every team, unless it has its own. */
 export function quotasOfSettings(settings: QuotaSettings): TeamQuotas {
   return quotasOf({
     queues: settings.quotaQueues,

@@ -1,8 +1,10 @@
+import { DURABILITIES, type Durability } from '../../domain/jobs/durability.ts'
 import { REDIS_MAXMEMORY_BYTES_DEFAULT } from '../../domain/limits.ts'
 import {
   bytesBetween,
   entriesOf,
   found,
+  oneOf,
   optional,
   parsePassword,
   parsePath,
@@ -20,30 +22,32 @@ const SENTINELS_MAX = 16
 const SENTINEL_PORT = 26_379
 const PORT_MAX = 65_535
 
-export const WITH_REDIS = [...PROCESSES, 'doctor'] as const
+/** Roles that read or write the data of an installation, by its shards. */
+export const WITH_SHARDS = [...PROCESSES, 'doctor'] as const
+const WITH_REDIS = [...WITH_SHARDS, 'backup', 'restore'] as const
 
-/** Where a process asks for the primary. */
-export interface SentinelPlace {
+/** A sentinel, which a process asks for the primary. */
+export interface SentinelAddress {
   readonly host: string
   readonly port: number
 }
 
 const SENTINEL = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?$/
 
-const parseSentinels: Parser<readonly SentinelPlace[] | null> = (text) => {
-  const places = entriesOf(text).map((entry) => {
+const parseSentinels: Parser<readonly SentinelAddress[] | null> = (text) => {
+  const addresses = entriesOf(text).map((entry) => {
     const [, host, port = String(SENTINEL_PORT)] = SENTINEL.exec(entry) ?? []
     if (host === undefined || Number(port) < 1 || Number(port) > PORT_MAX) return null
     return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
   })
-  const known = places.filter((place) => place !== null)
-  const isGood = known.length > 0 && known.length === places.length && known.length <= SENTINELS_MAX
+  const known = addresses.filter((address) => address !== null)
+  const isGood = known.length > 0 && known.length === addresses.length && known.length <= SENTINELS_MAX
   return isGood
     ? found(Object.freeze(known))
     : refused(`1 to ${SENTINELS_MAX} places host:port, separated by commas`)
 }
 
-/** Which Redis holds the jobs, and how it is reached. */
+/** Settings of the Redis that holds the jobs, and of how it is reached. */
 export const REDIS_SETTINGS = Object.freeze({
   redisUrl: setting({
     roles: WITH_REDIS,
@@ -114,7 +118,7 @@ export const REDIS_SETTINGS = Object.freeze({
     parse: optional(parsePath),
   }),
   redisMaxmemoryBytes: setting({
-    roles: ['standalone'],
+    roles: ['standalone', 'restore'],
     variable: 'PUNCTUAL_REDIS_MAXMEMORY',
     placeholder: 'bytes',
     help: "memory limit of standalone's own Redis, such as 512MiB or 2g",
@@ -125,6 +129,14 @@ export const REDIS_SETTINGS = Object.freeze({
       REDIS_MAXMEMORY_BYTES_MAX,
       'bytes from 16MiB to 4TiB, such as 512MiB, 1g or 1073741824',
     ),
+  }),
+  redisDurability: setting({
+    roles: ['standalone', 'api', 'doctor'],
+    variable: 'PUNCTUAL_REDIS_DURABILITY',
+    placeholder: 'word',
+    help: 'what accepted jobs survive: relaxed, fsync (on disk) or replicated (in replicas)',
+    initial: 'relaxed',
+    parse: oneOf(DURABILITIES),
   }),
   allowUnsafeRedis: setting({
     roles: PROCESSES,
@@ -138,15 +150,17 @@ export const REDIS_SETTINGS = Object.freeze({
 
 export interface RedisValues {
   readonly redisUrl: string | null
-  readonly redisSentinels: readonly SentinelPlace[] | null
+  readonly redisSentinels: readonly SentinelAddress[] | null
   readonly redisSentinelPassword: string | null
   readonly redisCert: string | null
   readonly redisKey: string | null
+  /** Absent in a role that accepts nothing. */
+  readonly redisDurability?: Durability
 }
 
-/** What the settings of Redis say against each other. */
+/** Finds settings of Redis that contradict each other. */
 export function redisMistakes(values: RedisValues): string[] {
-  const { redisUrl, redisSentinels, redisSentinelPassword, redisCert, redisKey } = values
+  const { redisUrl, redisSentinels, redisSentinelPassword, redisCert, redisKey, redisDurability } = values
   const isEncrypted = redisUrl?.startsWith('rediss:') === true
   const mistakes: (string | false)[] = [
     (redisCert === null) !== (redisKey === null) &&
@@ -158,6 +172,9 @@ export function redisMistakes(values: RedisValues): string[] {
     redisSentinels !== null &&
       (redisUrl === null || redisUrl.startsWith('/')) &&
       'PUNCTUAL_REDIS_SENTINELS needs a PUNCTUAL_REDIS_URL whose host is the name of the primary, such as redis://mymaster.',
+    redisDurability === 'replicated' &&
+      redisUrl === null &&
+      'PUNCTUAL_REDIS_DURABILITY is replicated, which needs a Redis with a replica: name it by PUNCTUAL_REDIS_URL, or set fsync.',
     redisSentinelPassword !== null &&
       redisSentinels === null &&
       'PUNCTUAL_REDIS_SENTINELS is not set, and PUNCTUAL_REDIS_SENTINEL_PASSWORD is of no use without.',

@@ -7,7 +7,7 @@ export interface HelmRevision {
   readonly revision: number
 }
 
-/** Of the names that Helm accepts; it bounds them to 53 characters. */
+/** Matches the names that Helm accepts, which it bounds to 53 characters, and a revision. */
 const HELM_REVISION = /^([a-z0-9](?:[-a-z0-9.]{0,51}[a-z0-9])?)\.v([1-9]\d{0,8})$/
 const CONFIRMATION = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\/[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 
@@ -23,7 +23,7 @@ const parseConfirmation: Parser<string> = (text) =>
     ? { ok: true, value: text }
     : refused('the namespace and the name of an installation, such as punctual/punctual')
 
-/** What `uninstall` needs to know before it touches anything, and how far it goes. */
+/** Settings of `uninstall`: what it must be told before it touches anything, and how far it goes. */
 export const UNINSTALL_SETTINGS = Object.freeze({
   helmRevision: setting({
     roles: ['uninstall'],

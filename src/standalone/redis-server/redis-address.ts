@@ -2,35 +2,38 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import type { RedisPlace } from './redis-config.ts'
+import type { RedisAddress } from './redis-config.ts'
 
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, the end mark included. */
 const SOCKET_PATH_BYTES_MAX = 100
-const PLACE_FILE = 'place.json'
+const ADDRESS_FILE = 'place.json'
 
-/** Where the last Redis of this folder listens: the socket, if its path is short enough. Null = no port is known. */
-export function rememberedPlace(folder: string): RedisPlace | null {
+/**
+ * The address of the last Redis of this folder: its socket if the path is short enough, else its port. null = no port
+ * is known.
+ */
+export function rememberedAddress(folder: string): RedisAddress | null {
   const path = socketPath(folder)
   if (path !== null) return { kind: 'socket', path }
   try {
-    const value: unknown = JSON.parse(readFileSync(join(folder, PLACE_FILE), 'utf8'))
-    return isPortPlace(value) ? value : null
+    const value: unknown = JSON.parse(readFileSync(join(folder, ADDRESS_FILE), 'utf8'))
+    return isPortAddress(value) ? value : null
   } catch {
     return null
   }
 }
 
-/** Where a new Redis of this folder will listen, written down first so that it can be found again. */
-export async function newPlace(folder: string): Promise<RedisPlace> {
+/** Chooses the address of a new Redis of this folder, and writes it down first so that it can be found again. */
+export async function newAddress(folder: string): Promise<RedisAddress> {
   const path = socketPath(folder)
   if (path !== null) return { kind: 'socket', path }
-  const place: RedisPlace = {
+  const address: RedisAddress = {
     kind: 'port',
     port: await freePort(),
     password: randomBytes(24).toString('hex'),
   }
-  writeFileSync(join(folder, PLACE_FILE), `${JSON.stringify(place)}\n`, { mode: 0o600 })
-  return place
+  writeFileSync(join(folder, ADDRESS_FILE), `${JSON.stringify(address)}\n`, { mode: 0o600 })
+  return address
 }
 
 function socketPath(folder: string): string | null {
@@ -38,7 +41,7 @@ function socketPath(folder: string): string | null {
   return Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX ? path : null
 }
 
-function isPortPlace(value: unknown): value is RedisPlace {
+function isPortAddress(value: unknown): value is RedisAddress {
   if (typeof value !== 'object' || value === null) return false
   const { port, password } = value as Record<string, unknown>
   return Number.isInteger(port) && typeof password === 'string' && /^[0-9a-f]+$/.test(password)

@@ -6,7 +6,7 @@ import { pause } from '../../domain/pause.ts'
 import { identityOf } from '../process-identity.ts'
 import type { ProcessIdentity } from '../process-identity.ts'
 import { nameOf, urlOf } from './redis-config.ts'
-import type { RedisPlace } from './redis-config.ts'
+import type { RedisAddress } from './redis-config.ts'
 import { probeRedis } from './redis-probe.ts'
 import { adoptProcess } from './redis-process.ts'
 
@@ -21,26 +21,26 @@ const RETRY_MS = 100
  */
 export async function findLiveRedis(
   folder: string,
-  place: RedisPlace,
+  address: RedisAddress,
   clock: Clock,
 ): Promise<ProcessIdentity | null> {
   const deadlineMs = clock.monotonicMs() + SILENCE_MS_MAX
   for (;;) {
-    const probe = await probeRedis(urlOf(place), PROBE_TIMEOUT_MS)
+    const probe = await probeRedis(urlOf(address), PROBE_TIMEOUT_MS)
     if (probe.state === 'absent') break
     if (probe.state === 'foreign' || (probe.state !== 'silent' && !isSameFolder(probe.dir, folder))) {
-      if (place.kind === 'port') break
+      if (address.kind === 'port') break
       const reason = probe.state === 'foreign' ? probe.reason : `it keeps its data in ${probe.dir}`
       throw new StartupError(
-        `A Redis that is not ours answers at ${nameOf(place)} (${reason}): stop it first.`,
+        `A Redis that is not ours answers at ${nameOf(address)} (${reason}): stop it first.`,
       )
     }
     const identity = probe.state === 'silent' ? null : identityOf(probe.pid)
     if (identity !== null) return identity
-    if (clock.monotonicMs() > deadlineMs) throw new StartupError(silentText(folder, place))
+    if (clock.monotonicMs() > deadlineMs) throw new StartupError(silentText(folder, address))
     await pause(clock, RETRY_MS)
   }
-  const lost = processOf(folder, place)
+  const lost = processOf(folder, address)
   if (lost !== null) await adoptProcess(lost, clock).terminate()
   return null
 }
@@ -54,18 +54,18 @@ function isSameFolder(dir: string, folder: string): boolean {
 }
 
 /** The process of Redis's pid file, if it still runs and listens at our address. */
-function processOf(folder: string, place: RedisPlace): ProcessIdentity | null {
+function processOf(folder: string, address: RedisAddress): ProcessIdentity | null {
   try {
     const identity = identityOf(Number(readFileSync(join(folder, 'redis.pid'), 'utf8')))
-    return identity?.command.includes(nameOf(place)) === true ? identity : null
+    return identity?.command.includes(nameOf(address)) === true ? identity : null
   } catch {
     return null
   }
 }
 
-function silentText(folder: string, place: RedisPlace): string {
-  const pid = processOf(folder, place)?.pid
+function silentText(folder: string, address: RedisAddress): string {
+  const pid = processOf(folder, address)?.pid
   const process = pid === undefined ? '' : ` (process ${pid})`
   const how = pid === undefined ? 'end it' : `end it with kill ${pid}`
-  return `The Redis at ${nameOf(place)}${process} accepts connections and does not answer: ${how}, then start again.`
+  return `The Redis at ${nameOf(address)}${process} accepts connections and does not answer: ${how}, then start again.`
 }

@@ -5,9 +5,9 @@ import { pause } from '../../domain/pause.ts'
 import { isSameProcess } from '../process-identity.ts'
 import { findLiveRedis } from './redis-adoption.ts'
 import { findRedisServer } from './redis-binary.ts'
-import { nameOf, renderRedisConfig, urlOf } from './redis-config.ts'
-import type { RedisPlace } from './redis-config.ts'
-import { newPlace, rememberedPlace } from './redis-address.ts'
+import { fsyncOf, nameOf, renderRedisConfig, urlOf } from './redis-config.ts'
+import type { RedisAddress, RedisBounds } from './redis-config.ts'
+import { newAddress, rememberedAddress } from './redis-address.ts'
 import { configureRedis, probeRedis } from './redis-probe.ts'
 import { adoptProcess, lastLogLine, spawnRedis } from './redis-process.ts'
 import type { RedisProcess } from './redis-process.ts'
@@ -30,10 +30,9 @@ export interface RedisExit {
   readonly restartInMs: number
 }
 
-export interface RedisChildOptions {
-  /** Must exist, and be locked by this process (see the data folder). */
+export interface RedisChildOptions extends RedisBounds {
+  /** Folder that exists and is locked by this process (see the data folder). */
   readonly folder: string
-  readonly maxmemoryBytes: number
   readonly clock: Clock
   readonly logger: Logger
   readonly onExit?: (exit: RedisExit) => void
@@ -45,12 +44,12 @@ export interface RedisChildOptions {
 
 const PROBE_TIMEOUT_MS = 2_000
 const PROBE_INTERVAL_MS = 20
-/** Until it listens. Loading its data afterwards has no limit. */
+/** Time for it to listen. Loading its data afterwards has no limit. */
 const LISTEN_MS_MAX = 15_000
 const LOADING_NOTE_MS = 5_000
 const RESTART_MS_MIN = 100
 const RESTART_MS_MAX = 5_000
-/** After running this long, an exit is not a failure to start. */
+/** An exit after running this long is not a failure to start. */
 const STEADY_MS = 60_000
 
 /**
@@ -59,21 +58,21 @@ const STEADY_MS = 60_000
  */
 export async function startRedisChild(options: RedisChildOptions): Promise<RedisChild> {
   const folder = realpathSync(options.folder)
-  const known = rememberedPlace(folder)
+  const known = rememberedAddress(folder)
   const live = known === null ? null : await findLiveRedis(folder, known, options.clock)
   const stopping = new AbortController()
   const signal = AbortSignal.any([stopping.signal, ...(options.signal === undefined ? [] : [options.signal])])
   if (known !== null && live !== null) {
-    const start = { ...options, folder, place: known, signal }
+    const start = { ...options, folder, address: known, signal }
     const adopted = await adopt(adoptProcess(live, options.clock), start)
     return supervise(adopted ?? (await launch(start)), start, stopping, adopted !== null)
   }
-  const start = { ...options, folder, place: await newPlace(folder), signal }
+  const start = { ...options, folder, address: await newAddress(folder), signal }
   return supervise(await launch(start), start, stopping, false)
 }
 
 interface StartOptions extends RedisChildOptions {
-  readonly place: RedisPlace
+  readonly address: RedisAddress
   readonly signal: AbortSignal
 }
 
@@ -81,7 +80,7 @@ interface StartOptions extends RedisChildOptions {
 async function adopt(found: RedisProcess, options: StartOptions): Promise<RedisProcess | null> {
   try {
     await untilReady(found, options)
-    await configureRedis(urlOf(options.place), PROBE_TIMEOUT_MS, adoptedSettings(options.maxmemoryBytes))
+    await configureRedis(urlOf(options.address), PROBE_TIMEOUT_MS, adoptedSettings(options))
   } catch (error) {
     found.forget()
     if (isSameProcess(found.identity)) throw error
@@ -92,9 +91,9 @@ async function adopt(found: RedisProcess, options: StartOptions): Promise<RedisP
 }
 
 async function launch(options: StartOptions): Promise<RedisProcess> {
-  const { clock, folder, logger, place } = options
+  const { clock, folder, logger, address } = options
   const server = await findRedisServer(options.servers)
-  const config = renderRedisConfig(folder, place, options.maxmemoryBytes)
+  const config = renderRedisConfig(folder, address, options)
   const started = await spawnRedis(server, folder, config, clock)
   try {
     await untilReady(started, options)
@@ -102,7 +101,7 @@ async function launch(options: StartOptions): Promise<RedisProcess> {
     await started.terminate()
     throw error
   }
-  logger.info('Redis started', { pid: started.identity.pid, at: nameOf(place) })
+  logger.info('Redis started', { pid: started.identity.pid, at: nameOf(address) })
   return started
 }
 
@@ -138,7 +137,7 @@ function supervise(
   }
   const watched = watch()
   return {
-    url: urlOf(options.place),
+    url: urlOf(options.address),
     isAdopted,
     pid: () => running?.identity.pid ?? null,
     stop: async () => {
@@ -159,24 +158,24 @@ async function launchOrReason(options: StartOptions): Promise<RedisProcess | str
 }
 
 /** Settings that an adopted Redis may lack: our last process had others, or somebody changed them. */
-function adoptedSettings(maxmemoryBytes: number): Record<string, string> {
+function adoptedSettings({ maxmemoryBytes, durability }: RedisBounds): Record<string, string> {
   return {
     maxmemory: String(maxmemoryBytes),
     'maxmemory-policy': 'noeviction',
-    appendfsync: 'everysec',
+    appendfsync: fsyncOf(durability),
     appendonly: 'yes',
   }
 }
 
 /** @throws StartupError when it exits, or does not listen in time */
 async function untilReady(redis: RedisProcess, options: StartOptions): Promise<void> {
-  const { clock, folder, logger, place, signal } = options
+  const { clock, folder, logger, address, signal } = options
   const listenByMs = clock.monotonicMs() + LISTEN_MS_MAX
   let noteAtMs = clock.monotonicMs()
   let ended: string | null = null
   void redis.ended.then((reason) => void (ended = reason))
   while (!signal.aborted) {
-    const probe = await probeRedis(urlOf(place), PROBE_TIMEOUT_MS)
+    const probe = await probeRedis(urlOf(address), PROBE_TIMEOUT_MS)
     if (ended !== null) throw new StartupError(deathText(folder, ended))
     const isOurs = 'pid' in probe && probe.pid === redis.identity.pid
     if (isOurs && probe.state === 'ready') return
@@ -185,7 +184,7 @@ async function untilReady(redis: RedisProcess, options: StartOptions): Promise<v
       noteAtMs = clock.monotonicMs() + LOADING_NOTE_MS
     }
     if (!isOurs && clock.monotonicMs() > listenByMs) {
-      throw new StartupError(`Redis does not answer at ${nameOf(place)}: see ${folder}/redis.log.`)
+      throw new StartupError(`Redis does not answer at ${nameOf(address)}: see ${folder}/redis.log.`)
     }
     await pause(clock, PROBE_INTERVAL_MS, signal)
   }

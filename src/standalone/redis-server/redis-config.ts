@@ -1,16 +1,29 @@
-/** Where the child listens: a unix socket, or loopback with a password when the socket's path is too long. */
-export type RedisPlace =
+import type { Durability } from '../../domain/jobs/durability.ts'
+
+/** Where the child listens: at a unix socket or, when its path is too long, on loopback with a password. */
+export type RedisAddress =
   | { readonly kind: 'socket'; readonly path: string }
   | { readonly kind: 'port'; readonly port: number; readonly password: string }
 
-/** For clients: a path, or `redis://:password@127.0.0.1:port`. */
-export function urlOf(place: RedisPlace): string {
-  return place.kind === 'socket' ? place.path : `redis://:${place.password}@127.0.0.1:${place.port}`
+/** URL for clients: a path, or `redis://:password@127.0.0.1:port`. */
+export function urlOf(address: RedisAddress): string {
+  return address.kind === 'socket' ? address.path : `redis://:${address.password}@127.0.0.1:${address.port}`
 }
 
-/** For messages, and as process lists show it: without the password. */
-export function nameOf(place: RedisPlace): string {
-  return place.kind === 'socket' ? place.path : `127.0.0.1:${place.port}`
+/** Name for messages, and in process lists: without the password. */
+export function nameOf(address: RedisAddress): string {
+  return address.kind === 'socket' ? address.path : `127.0.0.1:${address.port}`
+}
+
+/** What the settings say of the child. */
+export interface RedisBounds {
+  readonly maxmemoryBytes: number
+  readonly durability: Durability
+}
+
+/** When the disk has what is appended. */
+export function fsyncOf(durability: Durability): 'always' | 'everysec' {
+  return durability === 'fsync' ? 'always' : 'everysec'
 }
 
 /**
@@ -18,18 +31,18 @@ export function nameOf(place: RedisPlace): string {
  * torn end of that file, as after a power cut, is truncated and not refused.
  * @param folder absolute; holds the data, the log and the pid file
  */
-export function renderRedisConfig(folder: string, place: RedisPlace, maxmemoryBytes: number): string {
+export function renderRedisConfig(folder: string, address: RedisAddress, bounds: RedisBounds): string {
   const listen =
-    place.kind === 'socket'
+    address.kind === 'socket'
       ? [
           ['port', '0'],
-          ['unixsocket', quote(place.path)],
+          ['unixsocket', quote(address.path)],
           ['unixsocketperm', '700'],
         ]
       : [
-          ['port', String(place.port)],
+          ['port', String(address.port)],
           ['bind', '127.0.0.1'],
-          ['requirepass', place.password],
+          ['requirepass', address.password],
         ]
   const lines = [
     ...listen,
@@ -40,10 +53,10 @@ export function renderRedisConfig(folder: string, place: RedisPlace, maxmemoryBy
     ['logfile', quote(`${folder}/redis.log`)],
     ['pidfile', quote(`${folder}/redis.pid`)],
     ['appendonly', 'yes'],
-    ['appendfsync', 'everysec'],
+    ['appendfsync', fsyncOf(bounds.durability)],
     ['aof-load-truncated', 'yes'],
     ['save', '""'],
-    ['maxmemory', String(maxmemoryBytes)],
+    ['maxmemory', String(bounds.maxmemoryBytes)],
     ['maxmemory-policy', 'noeviction'],
   ]
   return `${lines.map((line) => line.join(' ')).join('\n')}\n`

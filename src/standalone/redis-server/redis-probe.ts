@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 
-/** What answers where a Redis may listen. */
+/** State of an address at which a Redis may listen. */
 export type RedisProbe =
   /** Nothing listens there. */
   | { readonly state: 'absent' }

@@ -20,7 +20,7 @@ export interface RedisProcess {
 const LOG_BYTES_MAX = 1024 * 1024
 const LOG_TAIL_BYTES = 8 * 1024
 const WATCH_INTERVAL_MS = 100
-/** At SIGTERM Redis flushes its file, which may take a slow disk this long. */
+/** Time that Redis has at SIGTERM to flush its file to a slow disk. */
 const TERMINATE_MS_MAX = 15_000
 
 /**

@@ -26,7 +26,7 @@ export function createRedisMetrics(registry: Registry): RedisMetrics {
     'risk',
   )
   for (const risk of STORE_RISKS) risks.set({ risk }, 0)
-  /** By server, what it counted at the last look. */
+  /** Keys that each server had evicted when it was last read. */
   let evictedBefore = new Map<string, number>()
   return {
     serversSeen: (servers) => {

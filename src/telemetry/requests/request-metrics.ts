@@ -6,10 +6,10 @@ const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'])
 const OTHER = 'other'
 
-/** What was answered to one method of one route. */
+/** Answers to one method of one route. */
 class Tally {
   readonly codes = new Map<number, number>()
-  /** Of each bucket alone, and beyond them all. */
+  /** Count of each bucket alone, the last being beyond them all. */
   readonly buckets = new Float64Array(REQUEST_SECONDS.length + 1)
   readonly #seconds = new Float64Array(1)
 
@@ -61,8 +61,19 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     labelNames: ['method', 'route'],
     values: (name) => everyTally(tallies).flatMap(({ tally, labels }) => histogramOf(name, labels, tally)),
   })
+  let shed = 0
+  register(registry, {
+    name: 'punctual_pushes_shed_total',
+    type: 'counter',
+    help: 'Pushes refused with 503 because more come than this process can take.',
+    labelNames: [],
+    values: () => [{ labels: {}, value: shed }],
+  })
   return {
     answered: (method, route, code, seconds) => tallyOf(method, route).add(code ?? 0, seconds),
+    pushShed: () => {
+      shed += 1
+    },
   }
 }
 

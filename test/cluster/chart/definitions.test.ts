@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { bindRole } from '../../support/cluster/bind-role.ts'
 import { helmObstacle, renderChart } from '../../support/cluster/chart.ts'
 import {
   documentsOf,
@@ -77,8 +78,11 @@ describe('an HttpQueue', () => {
       timeoutSeconds: 30,
       retriesEnabled: true,
       retryDelays: [60, 1800, 10_800],
+      noRetryStatuses: [],
+      retryJitterPercent: 0,
       successAssertions: [],
       alertsEnabled: false,
+      respectRetryAfter: false,
       dlqRetentionDays: 14,
       callbackEvents: 'Terminal',
       strictParallelism: false,
@@ -140,10 +144,11 @@ test('whoever may view may list every kind of the category, which kubectl gets a
   const objects = documentsOf(await renderChart({ set: [`watchNamespaces={${namespace}}`] }))
   const role = objects.find(({ kind, metadata }) => kind === 'Role' && metadata.name === 'punctual-viewer')
   await api.apply(JSON.stringify(role))
-  await api.send('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
-    metadata: { name: 'viewer' },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'punctual-viewer' },
-    subjects: [{ kind: 'ServiceAccount', name: 'viewer', namespace }],
+  await bindRole(api, {
+    namespace,
+    account: { namespace, name: 'viewer' },
+    role: { kind: 'Role', name: 'punctual-viewer' },
+    right: { group: 'punctual.dev', verb: 'list', resource: 'httpqueues' },
   })
   const viewer = api.as(stranger)
   for (const name of listed) await viewer.send('GET', `/apis/${API_VERSION}/namespaces/${namespace}/${name}`)

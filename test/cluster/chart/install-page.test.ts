@@ -122,7 +122,7 @@ test('plain YAML is applied, waited for, and removed without a rest', async () =
   expect(manifests).toMatch(/name: PUNCTUAL_MAKE_TOKEN\n +value: punctual-token\/token\n/)
 
   const removal = blocksOf('### Removing everything').at(-1) ?? ''
-  expect(removal).toContain('kubectl delete -f config/install.yaml')
+  expect(removal).toContain('kubectl delete -f config/install.yaml --ignore-not-found')
   await shell(removal)
   expect((await definitions()).filter((name) => name.endsWith('.punctual.dev'))).toEqual([])
   await expect(api.get({ apiVersion: 'v1', kind: 'Namespace', name: 'punctual' })).rejects.toMatchObject({

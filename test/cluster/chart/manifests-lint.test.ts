@@ -34,18 +34,19 @@ const EXPECTED = [...OF_THE_TEST_POD, ...OF_THE_API_SERVER].sort()
 
 interface Findings {
   readonly passed: number
-  readonly failed: string[]
+  /** A check and an object each, whether the configuration excepts the check or not. */
+  readonly failed: readonly string[]
 }
 
-/** @param skips checks that are left out; null = those of the configuration */
-async function lint(manifests: string, skips: string | null = null): Promise<Findings> {
+async function lint(manifests: string): Promise<Findings> {
   const file = join(folder, 'manifests.yaml')
   writeFileSync(file, manifests)
-  const given = ['--config-file', CONFIG, '--file', file, '--output', 'json']
+  // In place of the exceptions of the configuration: one run finds what they except as well.
+  const given = ['--config-file', CONFIG, '--skip-check', 'CKV_NONE', '--file', file, '--output', 'json']
   const report = await new Promise<string>((resolve, reject) => {
     execFile(
       join(toolPath(FIND), 'checkov'),
-      skips === null ? given : [...given, '--skip-check', skips],
+      given,
       { timeout: LINT_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 },
       // With findings it ends with 1, as it does when it breaks.
       (error, stdout, stderr) => (stdout === '' ? reject(error ?? new Error(stderr)) : resolve(stdout)),
@@ -61,15 +62,16 @@ async function lint(manifests: string, skips: string | null = null): Promise<Fin
   }
 }
 
-test('the linter finds nothing in what the chart makes', { timeout: 2 * LINT_TIMEOUT_MS }, async () => {
-  const { passed, failed } = await lint(await renderChart())
-  expect(failed.sort()).toEqual(EXPECTED)
-  expect(passed).toBeGreaterThan(300)
-})
-
-test('each exception is needed, and no more', { timeout: 2 * LINT_TIMEOUT_MS }, async () => {
-  const { 'skip-check': exceptions } = parse(readFileSync(CONFIG, 'utf8')) as { 'skip-check': string[] }
-  const { failed } = await lint(await renderChart(), 'CKV_NONE')
-  const excepted = failed.filter((one) => !EXPECTED.includes(one)).map((one) => one.split(' ')[0])
-  expect(new Set(excepted)).toEqual(new Set(exceptions))
-})
+test(
+  'the linter finds nothing in what the chart makes but exceptions, each of which is needed',
+  { timeout: 2 * LINT_TIMEOUT_MS },
+  async () => {
+    const { 'skip-check': exceptions } = parse(readFileSync(CONFIG, 'utf8')) as { 'skip-check': string[] }
+    const { passed, failed } = await lint(await renderChart())
+    const checkOf = (finding: string) => finding.split(' ')[0] ?? ''
+    const byException = Map.groupBy(failed, (one) => exceptions.includes(checkOf(one)))
+    expect(byException.get(false)?.toSorted()).toEqual(EXPECTED)
+    expect(new Set(byException.get(true)?.map(checkOf))).toEqual(new Set(exceptions))
+    expect(passed).toBeGreaterThan(300)
+  },
+)

@@ -69,6 +69,8 @@ function everySeries(): MetricsRegistry {
   createRedisMetrics(registry).serversSeen([
     {
       name: '10.0.0.7:6379',
+      version: '8.2.1',
+      replicas: [],
       usedBytes: 500,
       maxBytes: 1_000,
       evictedKeys: 0,
@@ -85,6 +87,12 @@ function everySeries(): MetricsRegistry {
   controller.orphanQueues(0)
   controller.orphanCrons(0)
   controller.pushedQueuesWaiting(0)
+  controller.queuesThrottled({ rate_limited: 0, target_asks_to_wait: 0, circuit_open: 0 })
+  controller.readyJobsCounted({
+    startable: 0,
+    stopped: { paused: 0, held: 0, throttled: 0, at_limit: 0 },
+    oldestStartableMs: 0,
+  })
   const scaling = createScalingMetrics(registry)
   scaling.executorReplicas(2, 2, 2)
   scaling.scalingActive(true)
@@ -99,6 +107,12 @@ function everySeries(): MetricsRegistry {
   cluster.watchEnded('httpqueues', 'closed')
   cluster.watchHeard('httpqueues', null)
   return made
+}
+
+/** The page of metrics of a process without a fault, whatever the lag of this one on a busy machine. */
+async function healthyPage(): Promise<{ readonly contentType: string; readonly body: string }> {
+  const { contentType, body } = await everySeries().render()
+  return { contentType, body: body.replaceAll(/^(nodejs_eventloop_lag_p99_seconds) .*$/gm, '$1 0.02') }
 }
 
 /** What is written as a metric in PromQL, with the labels that are asked of it. */
@@ -277,14 +291,12 @@ describe('a real Prometheus', () => {
   })
 
   test('answers every query of the dashboards and of the alerts', { timeout: 180_000 }, async () => {
-    const { render } = everySeries()
+    const page = await healthyPage()
     const targets = await Promise.all(
       ['controller', 'api', 'executor'].map(async (component) => {
         const server = createServer((_, response) => {
-          void render().then(({ contentType, body }) => {
-            response.setHeader('content-type', contentType)
-            response.end(body)
-          })
+          response.setHeader('content-type', page.contentType)
+          response.end(page.body)
         })
         servers.push(server)
         await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -310,7 +322,9 @@ describe('a real Prometheus', () => {
       }
       const { groups } = await rulesOf()
       const quiet = groups.flatMap(({ rules }) => rules)
-      for (const { alert, expr } of quiet) expect([alert, await prometheus.query(expr)]).toEqual([alert, []])
+      // A scrape that came late on a busy machine is a target that was down for a moment.
+      for (const { alert, expr } of quiet)
+        await expect.poll(() => prometheus.query(expr), { timeout: 30_000, message: alert }).toEqual([])
     } finally {
       await prometheus.stop()
     }
@@ -384,6 +398,7 @@ const TROUBLES: Readonly<Record<string, readonly { series: string; values: strin
   PunctualNoLeader: [series('punctual_leader', '0x60')],
   PunctualEngineNotHeld: [series('punctual_engine_held', '0x60')],
   PunctualEngineLost: [series('punctual_engine_losses_total', '0x30 1x30', 'reason="EngineLost"')],
+  PunctualJobsLost: [series('punctual_redis_losses_total', '0x30 1x30', 'pod="a"')],
   PunctualRedisErrors: [series('punctual_redis_step_errors_total', '0+10x60', 'step="push"')],
   PunctualRedisSlow: histogram('punctual_redis_step_duration_seconds', '0x60', '0+60x60'),
   PunctualRedisUnsafe: [series('punctual_redis_risks', '1x60', 'risk="append_only_off"')],
@@ -407,10 +422,16 @@ const TROUBLES: Readonly<Record<string, readonly { series: string; values: strin
   ],
   PunctualSetAside: [series('punctual_set_aside_total', '0x30 1x30', 'kind="window"')],
   PunctualClockJumped: [series('punctual_clock_jumps_total', '0x30 1x30', 'direction="forward"')],
+  PunctualClockBehind: [series('punctual_clock_behind_seconds', '3600x60')],
   PunctualDamagedJobs: [series('punctual_jobs_set_aside_total', '0x30 1x30')],
   PunctualReconcileErrors: [series('punctual_reconcile_errors_total', '0+1x60', 'controller="httpqueue"')],
   PunctualWatchSilent: [watch('a', '0x60'), watch('b', '0+60x60')],
   PunctualQuotaReached: [series('punctual_crons_over_quota', '3x60')],
+  // The probe is claimed a moment after the breaker lets it: a count may fall between.
+  PunctualCircuitOpen: [
+    series('punctual_queues_throttled', '2x20 0 2x20', 'reason="circuit_open"'),
+    series('punctual_queues_throttled', '0x60', 'reason="rate_limited"'),
+  ],
   PunctualNotificationsFailing: [
     series('punctual_notifications_total', '0x30 1x30', 'type="slack",outcome="failed"'),
   ],
@@ -421,17 +442,27 @@ const TROUBLES: Readonly<Record<string, readonly { series: string; values: strin
 const FURTHER_TROUBLES: typeof TROUBLES = {
   PunctualDown: UP.filter((_, index) => index !== 0),
   PunctualEngineLost: [series('punctual_engine_losses_total', '_x30 1x30', 'reason="EngineLost",pod="new"')],
+  PunctualJobsLost: [series('punctual_redis_losses_total', '_x30 1x30', 'pod="new"')],
+  PunctualClockBehind: [series('punctual_clock_held_seconds', '3600x60')],
   PunctualDamagedJobs: [series('punctual_jobs_set_aside_total', '_x30 2x30', 'pod="new"')],
   PunctualSetAside: [series('punctual_set_aside_total', '_x30 2x30', 'kind="window",pod="new"')],
   PunctualQuotaReached: [series('punctual_pushed_queues_waiting', '3x60')],
 }
 
-/** What looks like trouble and is none: a queue's own limit makes its jobs late while executors have room. */
-const HARMLESS: typeof TROUBLES = { PunctualJobsLate: LATE }
+/** What looks like trouble and is none: a queue's own limit makes its jobs late while executors have room, and a rate is meant to be kept. */
+const HARMLESS: typeof TROUBLES = {
+  PunctualJobsLate: LATE,
+  PunctualCircuitOpen: [series('punctual_queues_throttled', '3x60', 'reason="rate_limited"')],
+}
 
 /** Tests of promtool: the trouble of an alert fires it, 40 minutes later, and health does not. */
 function firingTests(rules: readonly Rule[]): object {
   const name = ({ series: text }: { readonly series: string }) => text.slice(0, text.indexOf('{'))
+  const expectation = (alert: string, isFiring: boolean) => ({
+    expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`,
+    eval_time: '40m',
+    exp_samples: isFiring ? [{ value: 1 }] : [],
+  })
   const test = (
     alert: string,
     isFiring: boolean,
@@ -440,14 +471,14 @@ function firingTests(rules: readonly Rule[]): object {
     name: `${alert} ${isFiring ? 'fires' : 'is quiet'}`,
     interval: '1m',
     input_series: [...HEALTHY.filter((one) => !given.some((other) => name(other) === name(one))), ...given],
-    promql_expr_test: [
-      {
-        expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`,
-        eval_time: '40m',
-        exp_samples: isFiring ? [{ value: 1 }] : [],
-      },
-    ],
+    promql_expr_test: [expectation(alert, isFiring)],
   })
+  const healthy = {
+    name: 'all are quiet when nothing is wrong',
+    interval: '1m',
+    input_series: HEALTHY,
+    promql_expr_test: rules.map(({ alert }) => expectation(alert, false)),
+  }
   const all = (given: typeof TROUBLES, isFiring: boolean) =>
     Object.entries(given).map(([alert, trouble]) => test(alert, isFiring, trouble))
   return {
@@ -455,7 +486,7 @@ function firingTests(rules: readonly Rule[]): object {
     evaluation_interval: '1m',
     tests: [
       ...rules.map(({ alert }) => test(alert, true, TROUBLES[alert])),
-      ...rules.map(({ alert }) => test(alert, false)),
+      healthy,
       ...all(FURTHER_TROUBLES, true),
       ...all(HARMLESS, false),
     ],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { renderChart } from '../../support/cluster/chart.ts'
+import { renderAnew, renderChart } from '../../support/cluster/chart.ts'
 import { createChartWorld } from '../../support/cluster/chart-world.ts'
 import type { AnyObject } from '../../support/cluster/kubernetes-api.ts'
 
@@ -84,8 +84,15 @@ describe('every value of a pod', () => {
     const { nodeSelector, tolerations, priorityClassName, topologySpreadConstraints } = OF_ROLES
     const { runtimeClassName, dnsPolicy, dnsConfig, hostAliases } = OF_ROLES
     expect(template.spec).toMatchObject({
-      ...{ nodeSelector, tolerations, priorityClassName, topologySpreadConstraints },
-      ...{ runtimeClassName, dnsPolicy, dnsConfig, hostAliases, hostUsers: false },
+      nodeSelector,
+      tolerations,
+      priorityClassName,
+      topologySpreadConstraints,
+      runtimeClassName,
+      dnsPolicy,
+      dnsConfig,
+      hostAliases,
+      hostUsers: false,
       securityContext: { runAsUser: 1234, supplementalGroups: [7], runAsNonRoot: true, fsGroup: 65532 },
       serviceAccountName: `mine-${role}`,
       volumes: OF_ROLES.extraVolumes,
@@ -261,7 +268,7 @@ describe('a rendering', () => {
     { watchNamespaces: ['shop'] },
     { redis: { external: { url: 'redis://:pass@r.test' } } },
   ])('gives the same bytes each time, with %j', async (values) => {
-    const [first, second] = await Promise.all([renderChart({ values }), renderChart({ values })])
+    const [first, second] = await Promise.all([renderChart({ values }), renderAnew({ values })])
     expect(first).toBe(second)
   })
 

@@ -128,7 +128,7 @@ describe('the exporter', () => {
               ports: [{ name: 'ops', containerPort: 9121 }],
               env: [
                 { name: 'REDIS_ADDR', value: 'redis://localhost:6379' },
-                { name: 'REDIS_PASSWORD', ...{ valueFrom: { secretKeyRef: { name: 'punctual-redis' } } } },
+                { name: 'REDIS_PASSWORD', valueFrom: { secretKeyRef: { name: 'punctual-redis' } } },
               ],
             },
           ],

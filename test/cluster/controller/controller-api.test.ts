@@ -141,7 +141,7 @@ test('while the API server is away pushes go on, and edits are refused for a whi
   const config = readFileSync(inject('kubeconfig'), 'utf8')
   writeFileSync(dead, config.replaceAll(/https:\/\/[^\s"']+/g, `https://127.0.0.1:${port}`))
   try {
-    const away = await callTo(world.startApi(dead))
+    const away = await callTo(world.startApi({ KUBECONFIG: dead }))
     const pushed = await away('POST', '/api/jobs', { queue: 'new', url: 'https://target.test/', delay: 3600 })
     expect(pushed.status).toBe(201)
     await world.apply('HttpQueue', 'unreached', {})

@@ -55,16 +55,23 @@ test('what others write is in the audit log by their field manager, what the API
   const [edit, creation] = await recordsOf('mails')
   expect(creation).toMatchObject({ action: 'create', via: 'kubectl', before: null })
   expect(edit).toMatchObject({
-    ...{ action: 'edit', via: 'kubectl', outcome: 'done', resource: { kind: 'queue', name: 'mails' } },
-    ...{ before: { maxParallelism: 2 }, after: { maxParallelism: 5 } },
+    action: 'edit',
+    via: 'kubectl',
+    outcome: 'done',
+    resource: { kind: 'queue', name: 'mails' },
+    before: { maxParallelism: 2 },
+    after: { maxParallelism: 5 },
   })
   expect(edit?.actor.name).toBe(creation?.actor.name)
 
   await send('PATCH', `/api/queues/${await queueId('mails')}`, { max_parallelism: 7 })
   const [byApi] = await recordsOf('mails')
   expect(byApi).toMatchObject({
-    ...{ action: 'edit', via: 'api', actor: { kind: 'token' } },
-    ...{ before: { max_parallelism: 5 }, after: { max_parallelism: 7 } },
+    action: 'edit',
+    via: 'api',
+    actor: { kind: 'token' },
+    before: { max_parallelism: 5 },
+    after: { max_parallelism: 7 },
   })
 
   await send('DELETE', `/api/queues/${await queueId('mails')}`)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { CreatedCron, Cron } from '../../../src/contract/generated/wire.ts'
+import type { CreatedCron, Cron } from '../../../clients/typescript/src/generated/wire.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createApiClient, type ApiClient } from '../../support/servers/api-client.ts'
 import { until } from '../../support/until.ts'

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
 import { newNamespace } from '../../support/cluster/kubernetes-api.ts'
 import { newJob } from '../../support/engine/engine.ts'
+import type { Program } from '../../support/servers/processes.ts'
 import { freePort, startRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
 import { API_VERSION, openControllerWorld, type ControllerWorld } from './controller-world.ts'
@@ -73,55 +74,47 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
       expect(await versions(world, 'steady', 'busy')).toEqual(before)
     }))
 
-  test('the queue of a resource that was deleted by force while nobody led is removed', () =>
+  test('queues of resources that were deleted by force while nobody led are removed, but not the last ones', () =>
     inWorld(async (world) => {
+      const forcedWhileNobodyLeads = async (name: string, leader: Program) => {
+        leader.signal('SIGTERM')
+        expect(await leader.exited).toMatchObject({ code: 0 })
+        await world.force('HttpQueue', name)
+        return world.start()
+      }
       const first = await world.start()
       await makeQueues(world, 'stays', 'forced')
-      first.signal('SIGTERM')
-      expect(await first.exited).toMatchObject({ code: 0 })
-      await world.force('HttpQueue', 'forced')
-      await world.start()
+      const second = await forcedWhileNobodyLeads('forced', first)
       await until('its queue is removed', async () => (await inEngine(world, 'forced')) === null, 45_000)
+      expect(await inEngine(world, 'stays')).not.toBeNull()
+      // With no resource left, no queue is removed.
+      const third = await forcedWhileNobodyLeads('stays', second)
+      await third.logged('Queues without a resource are left alone', { timeoutMs: 45_000 })
       expect(await inEngine(world, 'stays')).not.toBeNull()
     }))
 
-  test('with no resource left, no queue is removed', () =>
+  test('when the leader is stopped the other takes the lease at once, and when it is killed the next goes on', ({
+    annotate,
+  }) =>
     inWorld(async (world) => {
       const first = await world.start()
-      await makeQueues(world, 'forced')
-      first.signal('SIGTERM')
-      await first.exited
-      await world.force('HttpQueue', 'forced')
+      await first.logged('Became the leader')
       const second = await world.start()
-      await second.logged('Queues without a resource are left alone', { timeoutMs: 45_000 })
-      expect(await inEngine(world, 'forced')).not.toBeNull()
-    }))
+      const stoppedMs = performance.now()
+      first.signal('SIGTERM')
+      await second.logged('Became the leader', { timeoutMs: 10_000 })
+      expect(await first.exited).toMatchObject({ code: 0, signal: null })
+      await annotate(`another leader took ${Math.round(performance.now() - stoppedMs)} ms after a stop`)
 
-  test('when the leader is killed the other goes on', ({ annotate }) =>
-    inWorld(async (world) => {
-      const leader = await world.start()
-      await leader.logged('Became the leader')
-      const standby = await world.start()
-      await until('the standby is ready', async () => (await fetch(`${standby.opsUrl}/readyz`)).ok)
+      const third = await world.start()
+      await until('the standby is ready', async () => (await fetch(`${third.opsUrl}/readyz`)).ok)
       await makeQueues(world, 'before')
       const killedMs = performance.now()
-      leader.signal('SIGKILL')
-      expect(await leader.exited).toMatchObject({ code: null, signal: 'SIGKILL' })
+      second.signal('SIGKILL')
+      expect(await second.exited).toMatchObject({ code: null, signal: 'SIGKILL' })
       await world.apply('HttpQueue', 'after', {})
       await until('it is applied', async () => (await inEngine(world, 'after')) !== null, 40_000)
       await annotate(`another leader took ${Math.round(performance.now() - killedMs)} ms after a kill`)
-    }))
-
-  test('when the leader is stopped the other takes the lease at once', ({ annotate }) =>
-    inWorld(async (world) => {
-      const leader = await world.start()
-      await leader.logged('Became the leader')
-      const standby = await world.start()
-      const stoppedMs = performance.now()
-      leader.signal('SIGTERM')
-      await standby.logged('Became the leader', { timeoutMs: 10_000 })
-      expect(await leader.exited).toMatchObject({ code: 0, signal: null })
-      await annotate(`another leader took ${Math.round(performance.now() - stoppedMs)} ms after a stop`)
     }))
 
   test('an emptied Redis is reported, and filled from the resources', () =>
@@ -150,9 +143,13 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
       const good = { apiVersion: API_VERSION, kind: 'HttpCron', name: 'good', namespace: other }
       await world.apply('HttpCron', 'bad', spec)
       const watched = { PUNCTUAL_WATCH_NAMESPACES: `${namespace},${other}` }
-      const broken = await world.start({ ...watched, NODE_OPTIONS: `--import=${PLANTED}` })
+      const broken = await world.start({
+        ...watched,
+        NODE_OPTIONS: `--import=${PLANTED}`,
+      })
       expect(await world.reason('HttpCron', 'bad', 'ReconcileError')).toMatchObject({
-        ...{ status: 'False', observedGeneration: 1 },
+        status: 'False',
+        observedGeneration: 1,
         message: expect.stringContaining('TypeError: planted'),
       })
       const retries = (): number =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
 import type { AnyObject } from '../../support/cluster/kubernetes-api.ts'
 import { socketsTo } from '../../support/servers/process-sockets.ts'
 import { until } from '../../support/until.ts'

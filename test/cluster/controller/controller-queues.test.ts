@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { QUEUE_FAILING_MS } from '../../../src/controller/queues/queue-failure.ts'
 import { SYNC_EVERY_MS } from '../../../src/controller/reconcile/status-sync.ts'
-import { shardOfQueue } from '../../../src/redis/client/engine.ts'
-import { QUEUE } from '../../../src/redis/layout/fields.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { shardOfQueue } from '../../../src/redis/base/engine/engine.ts'
+import { QUEUE } from '../../../src/redis/base/layout/fields.ts'
+import { THROTTLED } from '../../../src/redis/base/layout/queue-record.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
 import { kubernetesTime } from '../../../src/resources/conditions.ts'
 import { nameOfPushedQueue } from '../../../src/resources/manifests/queue-manifest.ts'
 import { newJob } from '../../support/engine/engine.ts'
@@ -93,6 +94,16 @@ test('deleting a resource deletes the queue and its jobs', async () => {
   expect(await inEngine('gone')).toBeNull()
 })
 
+async function untilEvent(reason: string): Promise<void> {
+  const path = `/apis/events.k8s.io/v1/namespaces/${world.namespace}/events`
+  await until(`an Event says ${reason}`, async () => {
+    const { items } = (await world.api.send('GET', path)) as unknown as {
+      items: { type: string; reason: string }[]
+    }
+    return items.some((event) => event.type === 'Warning' && event.reason === reason)
+  })
+}
+
 test('a queue for which a failure was raised is failing for a while, with an Event', async () => {
   await world.apply('HttpQueue', 'failing', { alertsEnabled: true })
   await ready('failing')
@@ -110,15 +121,30 @@ test('a queue for which a failure was raised is failing for a while, with an Eve
     lastFailure: { time: kubernetesTime(nowMs), reason: 'timeout' },
   })
   expect(await ready('failing')).toMatchObject({ status: 'True' })
-  const path = `/apis/events.k8s.io/v1/namespaces/${world.namespace}/events`
-  await until('an Event says it', async () => {
-    const { items } = (await world.api.send('GET', path)) as unknown as {
-      items: { type: string; reason: string }[]
-    }
-    return items.some(({ type, reason }) => type === 'Warning' && reason === 'FailureRaised')
-  })
+  await untilEvent('FailureRaised')
   await failAt(nowMs - QUEUE_FAILING_MS - 60_000)
   expect(await failing('NoRecentFailure')).toMatchObject({ status: 'False' })
+})
+
+test('a queue whose circuit breaker is open says until when, with an Event', async () => {
+  await world.apply('HttpQueue', 'broken', { circuitBreaker: {} })
+  await ready('broken')
+  const { engine, connection } = world.engine
+  const keys = shardOfQueue(engine, world.namespace, 'broken')
+  const localId = String(await connection.hget(keys.queueIds, `${world.namespace}/broken`))
+  const throttled = (reason: string) =>
+    world.reason('HttpQueue', 'broken', reason, 'Throttled', 2 * SYNC_EVERY_MS)
+  expect(await throttled('NotThrottled')).toMatchObject({ status: 'False' })
+  const untilMs = Date.now() + 600_000
+  const state = `||${untilMs}|1||0|0|0|0|0`
+  await connection.hset(keys.queueKey('meta', localId), QUEUE.flowState, state, QUEUE.active, THROTTLED)
+  expect(await throttled('CircuitOpen')).toMatchObject({ status: 'True' })
+  const until = kubernetesTime(untilMs)
+  const { status } = await world.get('HttpQueue', 'broken')
+  expect(status).toMatchObject({ throttled: { reason: 'circuit_open', until } })
+  await untilEvent('CircuitOpen')
+  await createQueueStore(engine).unthrottle(world.namespace, Number(status?.['queueId']))
+  expect(await throttled('NotThrottled')).toMatchObject({ status: 'False' })
 })
 
 test('a pushed queue becomes a resource, which is then what its settings are', async () => {

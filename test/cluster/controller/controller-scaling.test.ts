@@ -59,9 +59,7 @@ test('the leader wakes the fleet on a push with an event, and its successor goes
   expect(await series(standby.opsUrl)).toEqual([])
 
   await world.engine.intake.push(newJob())
-  const pushedAtMs = performance.now()
   await until('one is wanted', async () => (await replicas()) === 1)
-  expect(performance.now() - pushedAtMs).toBeLessThan(5_000)
   await until('the event is there', async () => (await eventNotes()).length === 1)
   expect(await eventNotes()).toEqual(['ScaledUp: From 0 to 1 executors: 1 call could run, 200 per executor.'])
   await until('the series follow', async () =>

@@ -1,9 +1,9 @@
 import { loopsOf } from '../../support/loops.ts'
 import { createHash, createSecretKey } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CompiledSettings } from '../../../src/redis/control/compiled-settings.ts'
-import { createNotificationBoard } from '../../../src/redis/notifications/notification-board.ts'
-import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
+import { CompiledSettings } from '../../../src/redis/control/compiled/compiled-settings.ts'
+import { createNotificationBoard } from '../../../src/redis/ledger/notifications/notification-board.ts'
+import { SecretBox } from '../../../src/redis/base/secret-box.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import { quietLogger, quietMetrics } from '../../support/quiet.ts'
@@ -75,11 +75,12 @@ test("a team's settings wait for their Secret, and are applied as a whole when i
     egress: { allow: ['internal.test'] },
     signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
   })
-  await until('all of it is applied', async () => (await ofTeam()).signingSecrets.length === 1)
-  expect(await ofTeam()).toMatchObject({
-    egressAllow: ['internal.test'],
-    signingSecrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  // A poll of Secrets between the two writes applies the spec before with the Secret: also as a whole.
+  const applied = await until('the newest spec is applied', async () => {
+    const settings = await ofTeam()
+    return settings.egressAllow.join() === 'internal.test' ? settings : null
   })
+  expect(applied.signingSecrets).toEqual(['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])
   await world.reason('TeamSettings', 'team', 'Reconciled')
 })
 
@@ -142,7 +143,7 @@ test('a channel that fails is named with what it said', async () => {
   })
   await until('it is applied', async () => (await ofTeam()).channels.length === 1)
   await board.prepare(world.namespace, { version: Number.MAX_SAFE_INTEGER, channels: ['mail'] })
-  const look = await board.look(ref)
+  const look = await board.snapshot(ref)
   if (look === null) throw new Error('the channel is not kept')
   const failing = { failingSinceMs: Date.UTC(2026, 10, 22, 10), lastAnswer: '550 no such user' }
   await board.write(look, { state: { ...look.state, ...failing }, message: null, dueMs: null })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { SigningSecret, SigningSecretList } from '../../../src/contract/generated/wire.ts'
+import type { SigningSecret, SigningSecretList } from '../../../clients/typescript/src/generated/wire.ts'
 import { createApiClient, type ApiClient } from '../../support/servers/api-client.ts'
 import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
 

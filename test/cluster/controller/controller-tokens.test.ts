@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Token, TokenList } from '../../../src/contract/generated/wire.ts'
+import type { Token, TokenList } from '../../../clients/typescript/src/generated/wire.ts'
 import { createApiClient, type ApiClient } from '../../support/servers/api-client.ts'
 import { until } from '../../support/until.ts'
 import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
@@ -19,7 +19,10 @@ afterAll(() => world.close())
 
 test('a token of the API becomes a resource, which holds its hash and never the token', async () => {
   const body = {
-    ...{ name: 'ci', scopes: ['read'], queues: ['mails'], expires_at: '2099-01-31T00:00:00Z' },
+    name: 'ci',
+    scopes: ['read'],
+    queues: ['mails'],
+    expires_at: '2099-01-31T00:00:00Z',
     rate_limit: { requests_per_second: 1_000 },
   }
   const made = await client.send<Token>('POST', '/api/tokens', body)
@@ -27,7 +30,10 @@ test('a token of the API becomes a resource, which holds its hash and never the 
   const { token = '', prefix } = made.body
   const own = createApiClient(url, token)
   expect((await own.send('GET', '/api/me')).body).toMatchObject({
-    ...{ team: world.namespace, subject: 'ci', scopes: ['read'], queues: ['mails'] },
+    team: world.namespace,
+    subject: 'ci',
+    scopes: ['read'],
+    queues: ['mails'],
     expires_at: '2099-01-31T00:00:00.000+00:00',
   })
   const resource = await world.get('ApiToken', 'ci')

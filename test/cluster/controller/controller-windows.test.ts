@@ -1,6 +1,6 @@
 import { loopsOf } from '../../support/loops.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CompiledWindows } from '../../../src/redis/control/compiled-windows.ts'
+import { CompiledWindows } from '../../../src/redis/control/compiled/compiled-windows.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { quietLogger, quietMetrics } from '../../support/quiet.ts'
 import { until } from '../../support/until.ts'
@@ -15,7 +15,9 @@ beforeAll(async () => {
   world = await openControllerWorld()
   await world.start()
   windows = new CompiledWindows({
-    ...{ runner: world.engine.engine.runner, clock: systemClock, logger: quietLogger },
+    runner: world.engine.engine.runner,
+    clock: systemClock,
+    logger: quietLogger,
     metrics: quietMetrics,
     loops: loopsOf({ clock: systemClock, logger: quietLogger }),
   })
@@ -81,7 +83,8 @@ test('a window of the API becomes a resource, follows its edits and goes with it
   }
   const once = { start_at: hours(-1), end_at: hours(1) }
   expect(await send('POST', '', { name: 'night', action: 'hold', ...once })).toMatchObject({
-    ...{ status: 201, json: { id: 'night', active: true, resource: null } },
+    status: 201,
+    json: { id: 'night', active: true, resource: null },
   })
   expect(await holds()).toEqual([null])
   expect((await world.get('MaintenanceWindow', 'night')).spec).toMatchObject({ action: 'Hold' })

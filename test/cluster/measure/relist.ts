@@ -35,8 +35,14 @@ const config = {
 }
 const transport = createTransport({ config, clock, metrics, userAgent: 'punctual/measure' })
 const view = new SharedInformer({
-  ...{ clock, metrics, transport, logger: quietLogger, random: Math.random },
-  ...{ kind: HTTP_CRONS, namespaces: null, indexes: {} },
+  clock,
+  metrics,
+  transport,
+  logger: quietLogger,
+  random: Math.random,
+  kind: HTTP_CRONS,
+  namespaces: null,
+  indexes: {},
 })
 
 let peak = 0

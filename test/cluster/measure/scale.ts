@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { Agent, request } from 'undici'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
 import { startControlPlane } from '../../support/cluster/control-plane.ts'
 import { openEngine, type TestEngine } from '../../support/engine/engine.ts'
 import { applyDefinitions, newNamespace, openKubernetesApi } from '../../support/cluster/kubernetes-api.ts'
@@ -79,7 +79,10 @@ async function main(): Promise<void> {
     const page = openPage(plane.access)
     const place = { url: plane.access.url, account: accountFolder(plane.access) }
     await measure({
-      ...{ api, engine, namespaces, redis: redis.client },
+      api,
+      engine,
+      namespaces,
+      redis: redis.client,
       writes: async () => writesOf(await page()),
       apiServerCpu: async () => sumOf(await page(), 'process_cpu_seconds_total', ''),
       start: () => startMeasured(place, env),

@@ -1,12 +1,12 @@
 /** A namespace that is deleted and made again, on a real API server: it inherits nothing. */
 import { hash } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { NAMESPACES_KEY, SECRETS_KEY, TEAMS_KEY, TOKENS_KEY } from '../../../src/redis/layout/keys.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { NAMESPACES_KEY, SECRETS_KEY, TEAMS_KEY, TOKENS_KEY } from '../../../src/redis/base/layout/keys.ts'
 import { newNamespace } from '../../support/cluster/kubernetes-api.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import { until } from '../../support/until.ts'
 import { API_VERSION, openControllerWorld, type ControllerWorld } from '../controller/controller-world.ts'
+import { queuePages } from '../../support/engine/lists/queue-pages.ts'
 
 const GONE_TIMEOUT_MS = 60_000
 /** Kubernetes takes its time to delete a namespace. */
@@ -26,14 +26,14 @@ const path = () => `/api/v1/namespaces/${team}`
 const uid = async () => (await world.api.send('GET', path())).metadata.uid
 async function apply(kind: string, name: string, spec: object): Promise<void> {
   await world.api.apply(
-    JSON.stringify({ ...{ apiVersion: API_VERSION, kind, spec }, metadata: { name, namespace: team } }),
+    JSON.stringify({ apiVersion: API_VERSION, kind, spec, metadata: { name, namespace: team } }),
   )
 }
 const reconciled = (kind: string, name: string) =>
   until(
     `${kind} ${name} is reconciled`,
     async () => {
-      const { status } = await world.api.get({ ...{ apiVersion: API_VERSION, kind, name }, namespace: team })
+      const { status } = await world.api.get({ apiVersion: API_VERSION, kind, name, namespace: team })
       const conditions = (status?.['conditions'] ?? []) as { reason: string }[]
       return conditions.some(({ reason }) => reason === 'Reconciled')
     },
@@ -52,7 +52,7 @@ async function makeAnew(): Promise<void> {
   expect(await uid()).not.toBe(former)
 }
 const queues = async () => {
-  const page = await createQueueStore(world.engine.engine).list({ team, limit: 100, cursor: null })
+  const page = await queuePages(world.engine.engine)({ team, limit: 100, cursor: null })
   return page === 'bad_cursor' ? [] : page.queues
 }
 const fields = (key: string) => world.engine.engine.runner.read((redis) => redis.hgetall(key))

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { createTransport } from '../../../src/kubernetes/client/transport.ts'
 import { releaseResources } from '../../../src/kubernetes/resources/leaving-resources.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
-import { createAuditLog } from '../../../src/redis/audit-log/audit-log.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { TOKENS_KEY } from '../../../src/redis/layout/keys.ts'
+import { createAuditLog } from '../../../src/redis/ledger/audit-log/audit-log.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
+import { TOKENS_KEY } from '../../../src/redis/base/layout/keys.ts'
 import { QUEUE_FINALIZER } from '../../../src/resources/finalizers.ts'
 import { newNamespace } from '../../support/cluster/kubernetes-api.ts'
 import { newJob } from '../../support/engine/engine.ts'
@@ -31,11 +31,14 @@ afterEach(() => world.close())
 const TIMEOUT = { timeout: 180_000 }
 
 const nameOf = (kind: string, name: string, namespace = team) => ({
-  ...{ apiVersion: API_VERSION, kind, name, namespace },
+  apiVersion: API_VERSION,
+  kind,
+  name,
+  namespace,
 })
 async function apply(kind: string, name: string, spec: object, namespace = team): Promise<void> {
   await world.api.apply(
-    JSON.stringify({ ...{ apiVersion: API_VERSION, kind, spec }, metadata: { name, namespace } }),
+    JSON.stringify({ apiVersion: API_VERSION, kind, spec, metadata: { name, namespace } }),
   )
 }
 async function isReconciled(kind: string, name: string, namespace = team): Promise<boolean> {
@@ -120,7 +123,8 @@ test(
   TIMEOUT,
   async () => {
     const controller: Program = await world.start({
-      ...{ PUNCTUAL_WATCH_NAMESPACES: '', PUNCTUAL_NAMESPACE_SELECTOR: selector },
+      PUNCTUAL_WATCH_NAMESPACES: '',
+      PUNCTUAL_NAMESPACE_SELECTOR: selector,
     })
     const elsewhere = await newNamespace(world.api)
     await apply('HttpQueue', 'never', {}, elsewhere)
@@ -200,7 +204,9 @@ test('an uninstall lets go of what is served, and of nothing else', TIMEOUT, asy
       }),
       renew: () => undefined,
     },
-    ...{ clock: systemClock, metrics: quietClusterMetrics, userAgent: 'punctual/test' },
+    clock: systemClock,
+    metrics: quietClusterMetrics,
+    userAgent: 'punctual/test',
   })
   const options = { transport, namespaces: null, labelSelector: selector, clock: systemClock }
   const release = () => releaseResources({ ...options, ownNamespace: world.namespace })
@@ -216,7 +222,7 @@ test('the API pushes for a team that is not served, edits nothing of it, and say
   await world.start()
   const env = { PUNCTUAL_WATCH_NAMESPACES: '', PUNCTUAL_NAMESPACE_SELECTOR: selector }
   const place = { PUNCTUAL_POD_NAMESPACE: team }
-  const { url, token } = await world.startApi(undefined, { ...env, ...place })
+  const { url, token } = await world.startApi({ ...env, ...place })
   const call = (method: string, path: string, body: object) =>
     fetch(`${url}${path}`, {
       method,

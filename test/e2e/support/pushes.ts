@@ -1,7 +1,9 @@
 import { inspect } from 'node:util'
-import type { ApiClient, Push } from '../../support/servers/api-client.ts'
+import type { ReleaseAccess } from '../../support/cluster/kind-cluster.ts'
+import { createApiClient, type ApiClient, type Push } from '../../support/servers/api-client.ts'
 
 const AT_ONCE = 32
+const PATIENCE_MS = 10_000
 
 /** Pushes `count` alike jobs, some at once; resolves when all are accepted. */
 export async function pushMany(punctual: ApiClient, count: number, job: Push): Promise<void> {
@@ -28,8 +30,12 @@ export interface SteadyPushes {
   stop(): Promise<PushesDone>
 }
 
-/** Pushes at an even pace, whatever becomes of each push. */
-export function startPushing(punctual: ApiClient, perSecond: number, job: Push): SteadyPushes {
+/**
+ * Pushes at an even pace, whatever becomes of each push. One that is refused with `Retry-After` is sent again, as clients
+ * do: a busy machine makes Redis late. Any other failure counts at once, such as a connection that is cut.
+ */
+export function startPushing(release: ReleaseAccess, perSecond: number, job: Push): SteadyPushes {
+  const punctual = createApiClient(release.apiUrl, release.token, PATIENCE_MS)
   let accepted = 0
   const failures = new Map<string, number>()
   const startedAt = performance.now()

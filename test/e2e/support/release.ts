@@ -1,8 +1,7 @@
 /** The chart of this checkout as a release, the way a person installs and uninstalls it. */
-import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { RELEASE_NAMESPACE, runCommand, type KindAccess } from '../../support/cluster/kind-cluster.ts'
-import { documentsOf, openKubernetesApi, type AnyObject } from '../../support/cluster/kubernetes-api.ts'
+import { RELEASE_NAMESPACE, runCommand, type ReleaseAccess } from '../../support/cluster/kind-cluster.ts'
+import { documentsOf, type AnyObject } from '../../support/cluster/kubernetes-api.ts'
 import { until } from '../../support/until.ts'
 
 export const RELEASE = 'punctual'
@@ -15,12 +14,22 @@ const VOLUME_CLAIM = 'data-punctual-redis-0'
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 export const CHART = here('../../../charts/punctual')
 
-/** Upgrades the release where there is one; ends when its pods are ready and those of before are gone. */
-export async function installRelease(kubeconfig: string): Promise<void> {
-  const chart = [RELEASE, CHART, '--values', here('values.yaml')]
-  await helm(kubeconfig, 'upgrade', '--install', ...chart, '--create-namespace', '--wait')
+/** Where a release is, or will be. */
+export interface Place {
+  readonly kubeconfig: string
+  readonly namespace: string
+}
+
+/**
+ * Upgrades the release where there is one; ends when its pods are ready and those of before are gone.
+ * @param set as after `--set`
+ */
+export async function installRelease(place: Place, set: readonly string[] = []): Promise<void> {
+  const further = set.flatMap((value) => ['--set', value])
+  const chart = [RELEASE, CHART, '--values', here('values.yaml'), ...further]
+  await helm(place, 'upgrade', '--install', ...chart, '--wait')
   // A pod on its way out goes on serving, with the settings of before.
-  await until('the pods of before are gone', () => areNoneLeaving(kubeconfig), LEAVING_TIMEOUT_MS)
+  await until('the pods of before are gone', () => areNoneLeaving(place), LEAVING_TIMEOUT_MS)
 }
 
 /** The objects that `helm template` prints, those of hooks among them. @param set as after `--set` */
@@ -37,60 +46,45 @@ export async function renderedWithHooks(set: string): Promise<readonly AnyObject
   return documentsOf(await runCommand('helm', [...given, '--set', set]))
 }
 
-async function areNoneLeaving(kubeconfig: string): Promise<boolean> {
+async function areNoneLeaving(place: Place): Promise<boolean> {
   const leaving = 'jsonpath={.items[*].metadata.deletionTimestamp}'
-  const answer = await inNamespace(kubeconfig, 'get', 'pods', '--output', leaving)
+  const answer = await inNamespace(place, 'get', 'pods', '--output', leaving)
   return answer.trim() === ''
 }
 
+export async function isInstalled({ kubeconfig, namespace }: Place): Promise<boolean> {
+  const given = ['list', '--short', '--kubeconfig', kubeconfig, '--namespace', namespace]
+  return (await runCommand('helm', given)).split('\n').includes(RELEASE)
+}
+
 /** Ends when all objects that do not stay are gone. */
-export async function uninstallRelease(kubeconfig: string): Promise<void> {
-  await helm(kubeconfig, 'uninstall', RELEASE, '--wait')
+export async function uninstallRelease(place: Place): Promise<void> {
+  await helm(place, 'uninstall', RELEASE, '--wait')
 }
 
 /** The commands of "Removing everything" in docs/install.md, with other names and less patience. */
-export async function removeEverything(kubeconfig: string): Promise<void> {
+export async function removeEverything(place: Place): Promise<void> {
   const given = ['--reset-then-reuse-values', '--set', 'crds.keep=false', '--wait']
-  await helm(kubeconfig, 'upgrade', RELEASE, CHART, ...given)
-  await uninstallRelease(kubeconfig)
-  await inNamespace(kubeconfig, 'delete', 'secret', '--ignore-not-found', ...SECRETS)
-  await inNamespace(kubeconfig, 'delete', 'pvc', '--ignore-not-found', VOLUME_CLAIM)
+  await helm(place, 'upgrade', RELEASE, CHART, ...given)
+  await uninstallRelease(place)
+  await inNamespace(place, 'delete', 'secret', '--ignore-not-found', ...SECRETS)
+  await inNamespace(place, 'delete', 'pvc', '--ignore-not-found', VOLUME_CLAIM)
 }
 
-/** Back to what the setup made, after scenarios that removed it: a release, and the token that the others use. */
-export async function restoreRelease(access: KindAccess): Promise<void> {
-  const { kubeconfig, token } = access
-  await installRelease(kubeconfig)
-  if ((await firstToken(kubeconfig)) !== token) await acceptToken(access)
-  await apiAnswers(access)
-}
-
-async function acceptToken({ cluster, token }: KindAccess): Promise<void> {
-  const kubernetes = openKubernetesApi(cluster)
-  const metadata = { name: 'of-scenarios', namespace: RELEASE_NAMESPACE }
-  const spec = { sha256: createHash('sha256').update(token).digest('hex') }
-  try {
-    await kubernetes.apply(
-      JSON.stringify({ apiVersion: 'punctual.dev/v1alpha1', kind: 'ApiToken', metadata, spec }),
-    )
-  } finally {
-    await kubernetes.close()
-  }
-}
-
-export async function firstToken(kubeconfig: string): Promise<string> {
+/** Of a release that is there. */
+export async function firstToken(place: Place): Promise<string> {
   const secret = ['get', 'secret', 'punctual-token', '--output', 'jsonpath={.data.token}']
-  const token = await inNamespace(kubeconfig, ...secret)
+  const token = await inNamespace(place, ...secret)
   return Buffer.from(token, 'base64').toString()
 }
 
-function inNamespace(kubeconfig: string, ...given: string[]): Promise<string> {
-  return runCommand('kubectl', ['--kubeconfig', kubeconfig, '--namespace', RELEASE_NAMESPACE, ...given])
+function inNamespace({ kubeconfig, namespace }: Place, ...given: string[]): Promise<string> {
+  return runCommand('kubectl', ['--kubeconfig', kubeconfig, '--namespace', namespace, ...given])
 }
 
 /** @throws with what Helm said */
-export async function helm(kubeconfig: string, ...given: string[]): Promise<void> {
-  const where = ['--kubeconfig', kubeconfig, '--namespace', RELEASE_NAMESPACE]
+export async function helm({ kubeconfig, namespace }: Place, ...given: string[]): Promise<void> {
+  const where = ['--kubeconfig', kubeconfig, '--namespace', namespace]
   const patience = ['--timeout', `${HELM_TIMEOUT_MS / 1000}s`]
   await runCommand('helm', [...given, ...where, ...patience], { timeoutMs: HELM_TIMEOUT_MS + 10_000 })
 }
@@ -102,7 +96,7 @@ export async function helm(kubeconfig: string, ...given: string[]): Promise<void
 export async function apiAnswers({
   apiUrl,
   token,
-}: Pick<KindAccess, 'apiUrl' | 'token'>): Promise<readonly number[]> {
+}: Pick<ReleaseAccess, 'apiUrl' | 'token'>): Promise<readonly number[]> {
   const statuses: number[] = []
   const answers = async () => {
     try {

@@ -1,43 +1,71 @@
 /**
- * Installs the chart of this checkout and the target on the cluster that scripts/e2e.sh made, or upgrades them on one
- * that was kept, and sees the first job through. A cluster is taken only by E2E_KUBECONFIG: never the one that kubectl
- * happens to point at.
+ * Readies the clusters that scripts/e2e.sh made: the target on each, and on the shared one the chart of this checkout,
+ * whose first job it sees through. Clusters that were kept are used again. Only E2E_CLUSTERS names them: never the
+ * cluster that kubectl happens to point at.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
-import { openKindCluster, runCommand, type KindAccess } from '../../support/cluster/kind-cluster.ts'
+import {
+  openKindCluster,
+  RELEASE_NAMESPACE,
+  runCommand,
+  type KindAccess,
+  type ReleaseAccess,
+} from '../../support/cluster/kind-cluster.ts'
 import { openKubernetesApi, type ClusterAccess } from '../../support/cluster/kubernetes-api.ts'
 import { apiAnswers, firstToken, installRelease } from './release.ts'
 
+/** As in scripts/e2e.sh. */
+const CLUSTERS = ['shared', 'releases', 'alone'] as const
+type ClusterName = (typeof CLUSTERS)[number]
+
+/** What somebody met who used the chart as soon as it was installed. */
+interface FirstUse {
+  /** What the API answered. */
+  readonly statuses: readonly number[]
+  /** From the start of `helm install` to the end of the first job. */
+  readonly seconds: number
+}
+
 declare module 'vitest' {
   interface ProvidedContext {
-    readonly kindAccess: KindAccess
+    readonly kindAccess: Readonly<Record<ClusterName, KindAccess>>
+    readonly sharedRelease: ReleaseAccess
+    readonly firstUse: FirstUse
   }
 }
 
+/** A value of E2E_CLUSTERS. */
+type Given = Pick<KindAccess, 'kubeconfig' | 'urls'>
+
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 const FIRST_JOB_TIMEOUT_MS = 120_000
+/** Teams in other namespaces have releases of their own there, see open-release.ts. */
+const SHARED = ['namespaceSelector=punctual.dev/e2e=shared']
 
 export async function setup(project: TestProject): Promise<void> {
-  const { E2E_KUBECONFIG: kubeconfig, E2E_API_URL: apiUrl } = process.env
-  if (kubeconfig === undefined || apiUrl === undefined) {
-    throw new Error('E2E_KUBECONFIG and E2E_API_URL are not set: run make e2e, which makes a cluster')
-  }
-  await kubectl(kubeconfig, 'apply', '--server-side', '--filename', here('surroundings.yaml'))
-  const cluster = await accessOfScenarios(kubeconfig)
-  await startTarget(kubeconfig, cluster)
-  const startedAt = performance.now()
-  await installRelease(kubeconfig)
-  const access = { kubeconfig, cluster, apiUrl, token: await firstToken(kubeconfig) }
-  const firstStatuses = await seeFirstJob(access)
-  const firstJobSeconds = (performance.now() - startedAt) / 1000
-  process.stdout.write(`From helm install to the end of the first job: ${firstJobSeconds.toFixed(1)} s\n`)
-  project.provide('kindAccess', { ...access, firstStatuses, firstJobSeconds })
+  const { E2E_CLUSTERS: given } = process.env
+  if (given === undefined) throw new Error('E2E_CLUSTERS is not set: run make e2e, which makes clusters')
+  const clusters = JSON.parse(given) as Record<ClusterName, Given>
+  const ready = await Promise.all(CLUSTERS.map((name) => readyCluster(clusters[name])))
+  const [shared, releases, alone] = ready as [KindAccess, KindAccess, KindAccess]
+  project.provide('kindAccess', { shared, releases, alone })
+  const { release, firstUse } = await useFirst(shared)
+  process.stdout.write(`From helm install to the end of the first job: ${firstUse.seconds.toFixed(1)} s\n`)
+  project.provide('sharedRelease', release)
+  project.provide('firstUse', firstUse)
 }
 
 function kubectl(kubeconfig: string, ...given: string[]): Promise<string> {
   return runCommand('kubectl', ['--kubeconfig', kubeconfig, ...given])
+}
+
+async function readyCluster({ kubeconfig, urls }: Given): Promise<KindAccess> {
+  await kubectl(kubeconfig, 'apply', '--server-side', '--filename', here('surroundings.yaml'))
+  const cluster = await accessOfScenarios(kubeconfig)
+  await startTarget(kubeconfig, cluster)
+  return { kubeconfig, urls, cluster }
 }
 
 async function accessOfScenarios(kubeconfig: string): Promise<ClusterAccess> {
@@ -61,16 +89,22 @@ async function startTarget(kubeconfig: string, cluster: ClusterAccess): Promise<
   await kubectl(kubeconfig, '-n', 'targets', 'rollout', 'status', 'deployment/target', '--timeout=100s')
 }
 
-/** Answers what the API said to a client that came as soon as the install was done. */
-async function seeFirstJob(
-  access: Omit<KindAccess, 'firstStatuses' | 'firstJobSeconds'>,
-): Promise<readonly number[]> {
-  const cluster = openKindCluster(access)
+/** Installs the chart and sees a job through. */
+async function useFirst(access: KindAccess): Promise<{ release: ReleaseAccess; firstUse: FirstUse }> {
+  const place = { kubeconfig: access.kubeconfig, namespace: RELEASE_NAMESPACE }
+  const startedAt = performance.now()
+  await installRelease(place, SHARED)
+  const release = {
+    namespace: RELEASE_NAMESPACE,
+    apiUrl: access.urls[0] ?? '',
+    token: await firstToken(place),
+  }
+  const cluster = openKindCluster(access, release)
   try {
-    const statuses = await apiAnswers(access)
+    const statuses = await apiAnswers(release)
     const { job_id: id } = await cluster.punctual.push({ queue: 'first', url: cluster.target.url('first') })
     await cluster.punctual.ended(id, FIRST_JOB_TIMEOUT_MS)
-    return statuses
+    return { release, firstUse: { statuses, seconds: (performance.now() - startedAt) / 1000 } }
   } finally {
     await cluster.close()
   }

@@ -1,9 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Cron, Job } from '../../../src/contract/generated/wire.ts'
+import type { Cron, CronList, Job } from '../../../clients/typescript/src/generated/wire.ts'
 import { DEFAULT_CRON_SETTINGS, type CronSettings } from '../../../src/domain/crons/cron.ts'
+import { secretTypeOf } from '../../../src/domain/secrets/secret-use.ts'
 import { secretValueText } from '../../../src/domain/secrets/secret-values.ts'
 import { NO_OWN_SECRETS } from '../../../src/ports/access/own-secrets.ts'
+import { newCronSpec } from '../../../src/resources/manifests/cron-manifest.ts'
 import type { Arrival } from '../../support/targets/target.ts'
 import { until } from '../../support/until.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
@@ -52,7 +56,10 @@ describe('headers that let somebody in', () => {
   test('of a job reach the target, and are shown nowhere', async () => {
     const url = `${here.target.url}/echo`
     const pushed = await send<{ job_id: number }>('POST', '/api/jobs', {
-      ...{ queue: 'q', url, headers, retries_enabled: false },
+      queue: 'q',
+      url,
+      headers,
+      retries_enabled: false,
     })
     await here.client.ended(pushed.job_id)
     const job = await send<{ headers: object; calls: Array<{ request: object; response: object }> }>(
@@ -60,7 +67,8 @@ describe('headers that let somebody in', () => {
       `/api/jobs/${pushed.job_id}`,
     )
     expect(here.target.arrivals('/echo')[0]?.headers).toMatchObject({
-      ...{ authorization: `Bearer ${bearer}`, cookie: `id=${cookie}` },
+      authorization: `Bearer ${bearer}`,
+      cookie: `id=${cookie}`,
     })
     expect(job.headers).toEqual(HIDDEN)
     expect(JSON.stringify(job.calls[0]?.response)).toContain('(hidden)')
@@ -81,11 +89,16 @@ describe('headers that let somebody in', () => {
     const copy = await send<{ job_id: number }>('POST', `/api/jobs/${first.job_id}/duplicate`, change)
     await here.client.ended(copy.job_id)
     expect(here.target.arrivals('/copy')[1]?.headers).toMatchObject({
-      ...{ authorization: `Bearer ${bearer}`, cookie: `id=${cookie}`, accept: '*/*' },
+      authorization: `Bearer ${bearer}`,
+      cookie: `id=${cookie}`,
+      accept: '*/*',
     })
     here.target.route('/dead', () => ({ status: 500 }))
     const dead = await send<{ job_id: number }>('POST', '/api/jobs', {
-      ...{ queue: 'q', url: `${here.target.url}/dead`, headers, retry_delays: [1] },
+      queue: 'q',
+      url: `${here.target.url}/dead`,
+      headers,
+      retry_delays: [1],
     })
     await here.client.ended(dead.job_id)
     const wrong = await here.client.send('POST', `/api/jobs/${dead.job_id}/duplicate`, {
@@ -98,14 +111,19 @@ describe('headers that let somebody in', () => {
     const again = await send<{ job_id: number }>('POST', `/api/jobs/${dead.job_id}/replay`, change)
     await here.client.ended(again.job_id)
     expect(here.target.arrivals('/dead').at(-1)?.headers).toMatchObject({
-      ...{ authorization: `Bearer ${bearer}`, cookie: `id=${cookie}`, accept: '*/*' },
+      authorization: `Bearer ${bearer}`,
+      cookie: `id=${cookie}`,
+      accept: '*/*',
     })
     expect(await findersOf(bearer)).toEqual([])
   })
 
   test('of a cron stay through an edit that gives back what was shown', async () => {
     const made = await send<{ id: number }>('POST', '/api/crons', {
-      ...{ name: 'nightly', url: `${here.target.url}/cron`, cron_expression: '0 0 1 1 *', headers },
+      name: 'nightly',
+      url: `${here.target.url}/cron`,
+      cron_expression: '0 0 1 1 *',
+      headers,
     })
     const shown = await send<Cron>('GET', `/api/crons/${made.id}`)
     expect(shown.headers).toEqual(HIDDEN)
@@ -128,11 +146,17 @@ describe('headers that let somebody in', () => {
     const url = `${here.target.url}/mine`
     const elsewhere = `${here.target.url.replace('127.0.0.1', 'localhost')}/theirs`
     const dead = await send<{ job_id: number }>('POST', '/api/jobs', {
-      ...{ queue: 'q', url, headers, retry_delays: [1] },
+      queue: 'q',
+      url,
+      headers,
+      retry_delays: [1],
     })
     await here.client.ended(dead.job_id)
     const made = await send<{ id: number }>('POST', '/api/crons', {
-      ...{ name: 'mine', url, cron_expression: '0 0 1 1 *', headers },
+      name: 'mine',
+      url,
+      cron_expression: '0 0 1 1 *',
+      headers,
     })
     const paths = [
       ['POST', `/api/jobs/${dead.job_id}/duplicate`],
@@ -182,9 +206,31 @@ describe('values of Secrets that a cron names', () => {
   const from = secretValueText({ cron: 'report', secret: 'partner', key: 'token' })
   const settings = (path: string): CronSettings => ({
     ...DEFAULT_CRON_SETTINGS,
-    ...{ displayName: 'report', cronExpression: '0 0 1 1 *', url: `${here.target.url}${path}` },
-    ...{ headers: { 'X-Partner': from, Accept: 'text/plain' }, signer: 'report' },
+    displayName: 'report',
+    cronExpression: '0 0 1 1 *',
+    url: `${here.target.url}${path}`,
+    headers: { 'X-Partner': from, Accept: 'text/plain' },
+    signer: 'report',
   })
+  const specOfReport = (path: string) => ({
+    ...newCronSpec({ ...settings(path), signer: null }),
+    signing: { secretRefs: [{ name: 'report-signing', key: 'current' }] },
+  })
+  /** Puts manifests into the folder of the API; answers the id of their cron once it is in force. */
+  const applyReport = async (
+    manifests: ReadonlyArray<{ kind: string; name: string; [field: string]: unknown }>,
+  ): Promise<number> => {
+    const folder = here.env['PUNCTUAL_RESOURCES'] ?? ''
+    for (const { kind, name, ...rest } of manifests) {
+      const apiVersion = kind === 'Secret' ? 'v1' : 'punctual.dev/v1alpha1'
+      const text = JSON.stringify({ apiVersion, kind, metadata: { name }, ...rest })
+      writeFileSync(join(folder, `${kind}-${name}.json`), text)
+    }
+    return until('the cron is in force', async () => {
+      const { crons } = await send<CronList>('GET', '/api/crons')
+      return crons.find(({ name }) => name === 'report')?.id ?? null
+    })
+  }
   const signature = ({ headers, body }: Arrival, secret: string) =>
     createHmac('sha256', secret)
       .update(`${headers['x-punctual-timestamp'] ?? ''}.${body}`)
@@ -198,19 +244,25 @@ describe('values of Secrets that a cron names', () => {
 
   test('reach its target alone, sign its calls, and are found nowhere', async () => {
     here.target.route('/report', ({ headers }) => ({
-      ...{ status: 500, headers: { 'x-echo': headers['x-partner'] ?? '' } },
+      status: 500,
+      headers: { 'x-echo': headers['x-partner'] ?? '' },
       body: `you sent ${headers['x-partner']}`,
     }))
-    const { cronId } = await here.withCompiler(async (compiler) => {
+    await here.withCompiler(async (compiler) => {
       await compiler.putTeam('default', { egressAllow: [], signingSecrets: [ofTeam] })
-      await compiler.putOwnSecrets(cron, {
-        signingSecrets: [own],
-        ...{ headerValues: { 'x-partner': value }, headerOrigin: here.target.url },
-      })
       const queue = { team: 'default', kind: 'queue', name: 'signed' } as const
-      await compiler.putOwnSecrets(queue, { signingSecrets: [queueOwn], headerValues: {} })
-      return (await compiler.applyCron('default', 'report', settings('/report'))) as { cronId: number }
+      await compiler.putOwnSecrets(queue, {
+        signingSecrets: [queueOwn],
+        signingSecretRefs: [],
+        headerValues: {},
+      })
     })
+    // Only what has a resource can be edited.
+    const cronId = await applyReport([
+      { kind: 'HttpCron', name: 'report', spec: specOfReport('/report') },
+      { kind: 'Secret', name: 'partner', type: secretTypeOf('header'), stringData: { token: value } },
+      { kind: 'Secret', name: 'report-signing', type: secretTypeOf('signing'), stringData: { current: own } },
+    ])
     await until('the executor knows them', async () => {
       await run(cronId)
       return here.target.arrivals('/report').some((arrival) => arrival.headers['x-partner'] === value)
@@ -260,7 +312,7 @@ describe('values of Secrets that a cron names', () => {
 
   test('that are not there fail the call, which is not made', async () => {
     const removed = await here.withCompiler(async (compiler) => {
-      await compiler.putOwnSecrets(cron, { signingSecrets: [], headerValues: {} })
+      await compiler.putOwnSecrets(cron, { signingSecrets: [], signingSecretRefs: [], headerValues: {} })
       return (await compiler.applyCron('default', 'report', settings('/gone'))) as { cronId: number }
     })
     const failed = await until('they are gone', async () => {
@@ -270,7 +322,12 @@ describe('values of Secrets that a cron names', () => {
     expect(failed).toMatchObject({ error_message: 'The signing secrets of this job cannot be read.' })
     const elsewhere = here.target.url.replace('127.0.0.1', 'localhost')
     await here.withCompiler(async (compiler) => {
-      const own = { signingSecrets: [], headerValues: { 'x-partner': value }, headerOrigin: elsewhere }
+      const own = {
+        signingSecrets: [],
+        signingSecretRefs: [],
+        headerValues: { 'x-partner': value },
+        headerOrigin: elsewhere,
+      }
       await compiler.putOwnSecrets(cron, own)
       await compiler.applyCron('default', 'report', { ...settings('/other'), signer: null })
     })
@@ -298,7 +355,8 @@ describe('header secrets of a team', () => {
   const declare = (hosts: readonly string[], text: string | null) =>
     here.withCompiler((compiler) =>
       compiler.putTeam('default', {
-        ...{ egressAllow: [], signingSecrets: [] },
+        egressAllow: [],
+        signingSecrets: [],
         headerSecrets: [{ name: 'partner', hosts, value: text === null ? null : `Bearer ${text}` }],
       }),
     )
@@ -309,11 +367,9 @@ describe('header secrets of a team', () => {
     })
   const push = (path: string, fields: object = {}) =>
     send<{ job_id: number }>('POST', '/api/jobs', {
-      ...{
-        queue: 'partners',
-        url: `${here.target.url}${path}`,
-        header_secrets: { Authorization: 'partner' },
-      },
+      queue: 'partners',
+      url: `${here.target.url}${path}`,
+      header_secrets: { Authorization: 'partner' },
       ...fields,
     })
   const ended = async ({ job_id: id }: { job_id: number }): Promise<Job> => {

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { ValidationError } from '../../../src/contract/generated/wire.ts'
+import type { ValidationError } from '../../../clients/typescript/src/generated/wire.ts'
 import { startInstallation, TOKEN, type Installation } from '../../support/engine/installation.ts'
 import { runProgram } from '../../support/servers/processes.ts'
 import { sendRaw, type RawRequest } from '../../support/servers/raw-http.ts'
@@ -55,7 +55,7 @@ describe.concurrent('refused:', () => {
       ['half of it', '{"queue":"a","url":"https://exa'],
       ['too much', '{}{}'],
       ['a comma at the end', '{"queue":"a",}'],
-      ['a byte order mark', '\ufeff{}'],
+      ['two byte order marks', '\ufeff\ufeff{}'],
       ['NaN', '{"queue":"a","url":"https://example.com","delay":NaN}'],
       ['a raw control character', '{"queue":"a\nb","url":"https://example.com"}'],
       ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],

@@ -5,7 +5,7 @@ import type {
   CronList,
   CronRunList,
   StartedRun,
-} from '../../../src/contract/generated/wire.ts'
+} from '../../../clients/typescript/src/generated/wire.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
 import { latch } from '../../support/targets/target.ts'
 import { until } from '../../support/until.ts'

@@ -17,8 +17,13 @@ test('a job whose record is damaged stops no other; it is shown as damaged, and 
   }
   const damaged = await here.client.ended(bad.job_id)
   expect(damaged).toMatchObject({
-    ...{ status: 'failed', final_status: 'dead_lettered', failure_reason: 'damaged' },
-    ...{ url: '', headers: null, payload: null, calls: [] },
+    status: 'failed',
+    final_status: 'dead_lettered',
+    failure_reason: 'damaged',
+    url: '',
+    headers: null,
+    payload: null,
+    calls: [],
   })
   await until(
     'it is set aside',

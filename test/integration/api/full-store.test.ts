@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CreatedCron, CronList } from '../../../src/contract/generated/wire.ts'
+import type { CreatedCron, CronList } from '../../../clients/typescript/src/generated/wire.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { createStandaloneWorld } from '../../support/servers/standalone-world.ts'
 import { stopProgram } from '../../support/servers/processes.ts'

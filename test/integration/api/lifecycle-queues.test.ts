@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { JobList } from '../../../src/contract/generated/wire.ts'
-import { createShardKeys } from '../../../src/redis/layout/keys.ts'
+import type { JobList } from '../../../clients/typescript/src/generated/wire.ts'
+import { createShardKeys } from '../../../src/redis/base/layout/keys.ts'
 import type { ApiClient } from '../../support/servers/api-client.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
 import { latch, statuses } from '../../support/targets/target.ts'
@@ -40,13 +40,28 @@ describe.concurrent('a queue', () => {
       timeout_seconds: 30,
       retries_enabled: true,
       retry_delays: [60, 1800, 10_800],
+      no_retry_statuses: [],
+      retry_jitter_percent: 0,
       success_assertions: [],
       alerts_enabled: false,
       max_parallelism: null,
+      rate_limit: null,
+      respect_retry_after: false,
+      circuit_breaker: null,
       dlq_retention_days: 14,
       callback_events: 'terminal',
       strict_parallelism: false,
+      throttled: null,
       counts: { pending: 0, delayed: 1, processing: 0, dead: 0 },
+      oldest_startable_seconds: null,
+      startable: 0,
+      stopped: null,
+      last_hour: {
+        ended: 0,
+        failed: 0,
+        lateness_ms_p99: null,
+        trend: { ended: Array(12).fill(0), failed: Array(12).fill(0) },
+      },
       managed_by: null,
     })
   })
@@ -81,6 +96,32 @@ describe.concurrent('a queue', () => {
     expect(await here.client.send('POST', `${queue}/resume`)).toMatchObject({ body: { is_active: true } })
     await here.client.ended(waiting.job_id)
     await here.client.ended(delayed.job_id)
+  })
+
+  test('that has stopped calling its target is told of, and calls it again when it is resumed', async () => {
+    const path = newPath()
+    const breaker = { failure_percent: 100, min_calls: 1, window_seconds: 60, open_seconds: 900 }
+    const settings = { circuit_breaker: breaker, retries_enabled: false }
+    const id = await here.client.makeQueue('broken', settings)
+    here.target.route(path, statuses(500))
+    const failing = await here.client.push({ queue: 'broken', url: url + path })
+    expect(await here.client.ended(failing.job_id)).toMatchObject({ final_status: 'failed_no_retries' })
+    const until = expect.stringMatching(/^\d{4}-/) as string
+    expect(await here.client.queueNamed('broken')).toMatchObject({
+      circuit_breaker: breaker,
+      throttled: { reason: 'circuit_open', until },
+    })
+    const waiting = await here.client.push({ queue: 'broken', url: url + path })
+    expect(await here.client.job(waiting.job_id)).toMatchObject({
+      status: 'pending',
+      waiting: { reason: 'circuit_open', until, estimated_start_at: until },
+    })
+    here.target.route(path, statuses(200))
+    expect(await here.client.send('POST', `/api/queues/${id}/resume`)).toMatchObject({
+      status: 200,
+      body: { throttled: null },
+    })
+    expect(await here.client.ended(waiting.job_id)).toMatchObject({ final_status: 'success' })
   })
 
   test('never has more calls open than its limit, which can be raised and lowered', async () => {

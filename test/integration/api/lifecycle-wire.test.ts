@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../support/servers/api-client.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
+import { startRawTarget } from '../../support/targets/outbound-targets.ts'
 import { statuses, type Arrival } from '../../support/targets/target.ts'
 import { until } from '../../support/until.ts'
 
@@ -122,6 +123,37 @@ describe('what the target sees', () => {
     expect(calls[0]?.duration_ms).toBe(durationMs)
     expect(calls[0]?.response?.headers).toContainEqual({ name: 'X-Tea', value: 'pot' })
     expect(calls[0]?.timings.queue_wait_ms).toBeGreaterThanOrEqual(0)
+    expect(calls[0]?.response?.protocol_notes).toEqual([])
+  })
+
+  test('succeeds by the status of an answer that HTTP/1.1 does not allow, and says what is wrong', async () => {
+    const odd = await startRawTarget((socket) =>
+      socket.end('HTTP/1.1 200 OK\nX-Powered-By : x\nContent-Length: 9\n\nok'),
+    )
+    await here.client.makeQueue('odd-asserted', {
+      success_assertions: [{ type: 'body_contains', value: 'end' }],
+      retries_enabled: false,
+    })
+    const ended = async (queue: string) => {
+      const { job_id: id } = await here.client.push({ queue, url: odd.url })
+      return here.client.ended(id)
+    }
+    const notes = [
+      'Lines of the head end in LF alone.',
+      'Line 2 of the head (X-Powered-By) has white space before its colon.',
+      'The body ended after 2 of 9 bytes.',
+    ]
+    expect(await ended('odd')).toMatchObject({
+      final_status: 'success',
+      attempt_number: 1,
+      calls: [{ response: { status: 200, body: 'ok', protocol_notes: notes } }],
+    })
+    expect(await ended('odd-asserted')).toMatchObject({
+      failure_reason: 'assertion_failed',
+      error_message: 'The response body was cut short, and what came of it does not contain "end".',
+    })
+    expect(odd.connections()).toBe(2)
+    await odd.close()
   })
 })
 

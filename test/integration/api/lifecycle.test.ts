@@ -99,7 +99,10 @@ describe.concurrent('a job', () => {
     })
     const done = await here.client.jobThat(id, 'succeeded', (job) => job.final_status === 'success')
     expect(done).toMatchObject({
-      ...{ status: 'failed', has_pending_retry: false, attempt_number: 1, settings: null },
+      status: 'failed',
+      has_pending_retry: false,
+      attempt_number: 1,
+      settings: null,
     })
     expect(done.chain).toMatchObject([
       { job_id: id, attempt_number: 1, is_retry: false, status: 'failed' },

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { isInstalled } from '../../support/installed.ts'
+import { isInstalled } from '../../support/tools.ts'
 import { programCommand } from '../../support/servers/processes.ts'
 
 const [node = '', main = ''] = programCommand()

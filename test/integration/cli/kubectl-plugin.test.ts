@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { identityOf } from '../../../src/standalone/process-identity.ts'
-import { programCommand } from '../../support/servers/processes.ts'
+import { programCommand, programEnv } from '../../support/servers/processes.ts'
 import { until } from '../../support/until.ts'
 
 const [node = '', main = ''] = programCommand()
@@ -60,7 +60,9 @@ afterAll(() => {
 })
 
 const kubeconfig = (user: object, namespace?: string) => ({
-  ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'here' },
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'here',
   contexts: [
     { name: 'here', context: { cluster: 'c', user: 'u', ...(namespace !== undefined && { namespace }) } },
   ],
@@ -79,7 +81,7 @@ function plugin(args: readonly string[], env: Readonly<Record<string, string>> =
     execFile(
       node,
       [join(folder, 'kubectl-punctual.ts'), ...args],
-      { env: { PATH: `${folder}:${process.env['PATH']}`, ...env } },
+      { env: { ...programEnv(), PATH: `${folder}:${process.env['PATH']}`, ...env } },
       (fault, out, err) => resolve({ code: Number(fault?.code ?? 0), out, err }),
     )
   })
@@ -111,7 +113,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   'a watch that %s ends leaves no forward',
   async (signal) => {
     const child = spawn(node, [join(folder, 'kubectl-punctual.ts'), ...COUNTS, '--watch'], {
-      env: { PATH: `${folder}:${process.env['PATH']}` },
+      env: { ...programEnv(), PATH: `${folder}:${process.env['PATH']}` },
     })
     let out = ''
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
@@ -145,7 +147,8 @@ test('a user may log in by a program of the kubeconfig', async () => {
 test('a token of our own needs no user, and names its team itself', async () => {
   write('config', kubeconfig({ 'client-certificate-data': 'YQ==', 'client-key-data': 'YQ==' }, 'shop'))
   expect(await plugin(COUNTS)).toEqual({
-    ...{ code: 2, out: '' },
+    code: 2,
+    out: '',
     err: 'punctual: this kubeconfig logs in without a bearer token: give --token-secret, --token or PUNCTUAL_TOKEN\n',
   })
   await plugin([...COUNTS, '--token-secret', 'mine'])

@@ -51,12 +51,16 @@ async function run(server: string, ...args: readonly string[]) {
   let [out, err] = ['', '']
   const program = new Command('punctual').exitOverride()
   registerClientCommands(program, {
-    ...{ serverDefault: server, tokenDefault: TOKEN, version: '1.2.3' },
+    serverDefault: server,
+    tokenDefault: TOKEN,
+    version: '1.2.3',
     stdout: { write: (written) => (out += written) },
     stderr: { write: (written) => (err += written) },
     stdin: (async function* () {})(),
     sleep: async () => undefined,
     interrupted: () => Promise.resolve(),
+    ask: null,
+    nowMs: () => Date.now(),
   })
   const code = await program.parseAsync(args, { from: 'user' }).then(
     () => 0,

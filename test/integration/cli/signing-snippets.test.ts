@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { appendSignatureHeaders } from '../../../src/outbound/exchange/signing.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
-import { isInstalled } from '../../support/installed.ts'
+import { isInstalled } from '../../support/tools.ts'
 
 const run = promisify(execFile)
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/reference/signing.md'), 'utf8')
@@ -46,8 +46,11 @@ function lineOf(
     : ''
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   return [
-    ...[valueOf('X-Punctual-Timestamp'), valueOf('X-Punctual-Signature'), previous],
-    ...[base64(change.received ?? body ?? ''), base64(change.verifiedWith ?? NEW)],
+    valueOf('X-Punctual-Timestamp'),
+    valueOf('X-Punctual-Signature'),
+    previous,
+    base64(change.received ?? body ?? ''),
+    base64(change.verifiedWith ?? NEW),
   ].join('\t')
 }
 
@@ -78,7 +81,9 @@ interface Language {
 
 const LANGUAGES: readonly Language[] = [
   {
-    ...{ name: 'js', program: process.execPath, file: 'verify.mjs' },
+    name: 'js',
+    program: process.execPath,
+    file: 'verify.mjs',
     write: (snippet) => `${snippet}
 import { readFileSync } from 'node:fs'
 for (const line of readFileSync('cases', 'utf8').split('\\n')) {
@@ -89,7 +94,9 @@ for (const line of readFileSync('cases', 'utf8').split('\\n')) {
 }`,
   },
   {
-    ...{ name: 'python', program: 'python3', file: 'verify.py' },
+    name: 'python',
+    program: 'python3',
+    file: 'verify.py',
     write: (snippet) => `${snippet}
 import base64
 for line in open("cases").read().split("\\n"):
@@ -99,12 +106,10 @@ for line in open("cases").read().split("\\n"):
     print(str(is_from_punctual(headers, base64.b64decode(body), base64.b64decode(secret).decode())).lower())`,
   },
   {
-    ...{
-      name: 'go',
-      program: './verify',
-      file: 'verify.go',
-      compile: ['go', 'build', '-o', 'verify', 'verify.go'],
-    },
+    name: 'go',
+    program: './verify',
+    file: 'verify.go',
+    compile: ['go', 'build', '-o', 'verify', 'verify.go'],
     write: (
       snippet,
     ) => `${snippet.replace('package receiver', 'package main').replace('import (', 'import (\n"encoding/base64"\n"fmt"\n"os"\n"strings"\n')}
@@ -125,7 +130,9 @@ func main() {
 }`,
   },
   {
-    ...{ name: 'java', program: 'java', file: 'Verify.java' },
+    name: 'java',
+    program: 'java',
+    file: 'Verify.java',
     write: (snippet) =>
       snippet.replace(
         'class PunctualSignature {',
@@ -144,7 +151,9 @@ func main() {
       ),
   },
   {
-    ...{ name: 'ruby', program: 'ruby', file: 'verify.rb' },
+    name: 'ruby',
+    program: 'ruby',
+    file: 'verify.rb',
     write: (snippet) => `${snippet}
 require "base64"
 File.read("cases").split("\\n").each do |line|
@@ -154,7 +163,9 @@ File.read("cases").split("\\n").each do |line|
 end`,
   },
   {
-    ...{ name: 'php', program: 'php', file: 'verify.php' },
+    name: 'php',
+    program: 'php',
+    file: 'verify.php',
     write: (snippet) => `${snippet}
 foreach (explode("\\n", file_get_contents('cases')) as $line) {
     [$timestamp, $signature, $previous, $body, $secret] = explode("\\t", $line);

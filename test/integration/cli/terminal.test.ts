@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { isInstalled } from '../../support/installed.ts'
+import { isInstalled } from '../../support/tools.ts'
 import { programCommand } from '../../support/servers/processes.ts'
 import { until } from '../../support/until.ts'
 
@@ -16,6 +16,7 @@ let server: Server
 let address = ''
 let unread = 1
 const bodies: string[] = []
+const deleted: string[] = []
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -26,6 +27,9 @@ beforeAll(async () => {
         bodies.push(body)
         const job = { success: true, queue_id: 7, job_id: 16, scheduled_at: 'now', message: '' }
         response.writeHead(201).end(JSON.stringify(job))
+      } else if (request.method === 'DELETE') {
+        deleted.push(String(request.url))
+        response.writeHead(204).end()
       } else {
         const by_type = { warning: unread, failure: 0, recovery: 0, limit_warning: 0 }
         response.end(JSON.stringify({ unread, by_type }))
@@ -96,4 +100,29 @@ test('a mistake is one line, and tells itself by its code', async () => {
   const terminal = open(['alerts', 'counts', '--watch=0'])
   expect(await terminal.ended).toBe(2)
   expect(terminal.screen()).toBe('punctual: --watch 0 is not a number of seconds from 1 to 99999\r\n')
+})
+
+const QUESTION = 'Delete alert 9? This cannot be undone. [y/N] '
+
+test('what cannot be undone is asked, and done at y', async () => {
+  const terminal = open(['alerts', 'delete', '9'])
+  await until('the question', async () => terminal.screen().includes(QUESTION))
+  expect(deleted).toEqual([])
+  terminal.type('y\r')
+  expect(await terminal.ended).toBe(0)
+  expect(terminal.screen()).toContain('alert 9 deleted\r\n')
+  expect(deleted).toEqual(['/api/alerts/9'])
+})
+
+test.each([
+  ['an empty line', '\r'],
+  ['Ctrl-C', CTRL_C],
+  ['Ctrl-D', CTRL_D],
+])('what cannot be undone is not done at %s', async (_what, keys) => {
+  const terminal = open(['alerts', 'delete', '10'])
+  await until('the question', async () => terminal.screen().includes('Delete alert 10?'))
+  terminal.type(keys)
+  expect(await terminal.ended).toBe(1)
+  expect(terminal.screen()).toContain('punctual: not confirmed, so nothing was changed\r\n')
+  expect(deleted).not.toContain('/api/alerts/10')
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { LEASE_BEAT_MS, LEASE_MS } from '../../../src/domain/limits.ts'
-import { callbackQueueOf } from '../../../src/redis/layout/keys.ts'
+import { callbackQueueOf } from '../../../src/redis/base/layout/keys.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
 import type { Program } from '../../support/servers/processes.ts'
@@ -11,16 +11,12 @@ import { startTrapTarget, type TrapMoment, type TrapTarget } from '../../support
 import { until } from '../../support/until.ts'
 
 /**
- * Executors are killed at every step they take, one after another in one installation, so that their leases expire in
- * parallel. The survivors finish the work. CRASHES=full kills at each point with one and with three executors.
+ * Executors are killed at every step they take, one after another in one installation. Their leases end together, before
+ * the ones that reap are killed, and the survivors finish the work. CRASHES=full kills at each point with one and with
+ * three executors.
  */
 const IS_FULL = process.env['CRASHES'] === 'full'
 
-/** The leases of the executors killed last, the interval of the reapers, and slack for a busy machine. */
-const ENDED_MS = 45_000
-
-/** The lease of an executor killed earlier must expire while the others nap. */
-const DEATH_MS = 60_000
 /** A nap ends while the sleeper still holds its leases: it abandons a lease two seconds before its end. */
 const NAP_LEASE_LEFT_MS = 8_000
 
@@ -55,7 +51,6 @@ const POINTS: readonly Point[] = [
   ...BOTH.map((when) => ({ step: 'claim', when, about: `:p:${CALLBACKS}` }) as const),
   ...MOMENTS.map((moment) => ({ call: 'callback', moment }) as const),
   ...BOTH.map((when) => ({ step: 'finish', when, about: `:xb:${CALLBACKS}` }) as const),
-  // The leases of the first ones have expired by now.
   ...BOTH.map((when) => ({ step: 'reap', when }) as const),
 ]
 /** Points that may differ with three executors, because the others claim, promote and reap at the same time. */
@@ -83,6 +78,7 @@ class CrashRun {
   /** `job|token` and `callback of job|token` that a killed executor held. */
   readonly hit = new Set<string>()
   readonly traps: TrapTarget[] = []
+  readonly #dead: Program[] = []
   readonly #here: Installation
   readonly #hashes: Readonly<Record<StepName, string>>
   readonly #sleepers: Sleepers
@@ -109,14 +105,20 @@ class CrashRun {
       void proxy.cutAtScript(this.#hashes[step], when, die, isMeant)
       if (delay !== undefined) change.delay = delay
     }
-    const isAlone = 'call' in point || point.step === 'reap'
-    await Promise.all([
-      this.#pushUntilDead({ queue: `at-${at}`, change, dying, isAlone }),
-      isAlone && napWhile(here.redis, this.#sleepers, dying.isRunning),
-    ])
+    const isReaping = 'step' in point && point.step === 'reap'
+    const isAlone = 'call' in point || isReaping
+    const napping = isAlone && napWhile(here.redis, this.#sleepers, dying.isRunning)
+    if (isReaping) await this.endLeases()
+    await Promise.all([this.#pushUntilDead({ queue: `at-${at}`, change, dying, isAlone }), napping])
     await dying.exited
+    this.#dead.push(dying)
     await this.#noteHeld()
     await proxy.close()
+  }
+
+  /** Of all that have been killed so far. */
+  async endLeases(): Promise<void> {
+    for (const dead of this.#dead) await this.#here.endLeases(dead)
   }
 
   /** The executor to be killed may miss a job or two to the others: once those have ended, more are pushed. */
@@ -138,11 +140,7 @@ class CrashRun {
         const seen = await Promise.all(ids.map((id) => client.job(id)))
         return seen.every(({ final_status: status }) => status === 'success')
       }
-      await until(
-        `a death at ${queue}`,
-        async () => !dying.isRunning() || (!isAlone && (await isMissed())),
-        DEATH_MS,
-      )
+      await until(`a death at ${queue}`, async () => !dying.isRunning() || (!isAlone && (await isMissed())))
     }
   }
 
@@ -195,7 +193,7 @@ async function napWhile(redis: TestRedis, sleepers: Sleepers, isOn: () => boolea
 
 async function expectEachEndedOnce(here: Installation, run: CrashRun): Promise<void> {
   for (const id of run.accepted) {
-    expect(await here.client.ended(id, ENDED_MS)).toMatchObject({
+    expect(await here.client.ended(id)).toMatchObject({
       final_status: 'success',
       attempt_number: 1,
       chain: [{ job_id: id }],
@@ -233,7 +231,7 @@ describe.concurrent('executors killed at every step', () => {
       const sleepers = { programs: [...here.executors], ids: [...(await leasesLeft(here.redis)).keys()] }
       const run = new CrashRun(here, await here.loadScripts(), sleepers)
       for (const [at, point] of points.entries()) await run.kill(point, at)
-      await here.startExecutor()
+      await Promise.all([here.startExecutor(), run.endLeases()])
       // Each executor whose call hung held at least one job.
       expect(run.hit.size).toBeGreaterThanOrEqual(points.filter((point) => 'call' in point).length)
       await expectEachEndedOnce(here, run)

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { inspect } from '../../../src/redis/inspection/inspect.ts'
+import { inspect } from '../../../src/redis/upkeep/inspection/inspect.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
+import { createShardMaintenance } from '../../../src/redis/upkeep/maintenance/shard-maintenance.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { openCronWorld, type CronWorld } from '../../support/engine/cron-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
@@ -84,7 +84,9 @@ describe('a tick', () => {
       await tickAll(
         source,
         crons.map((cron) => ({
-          ...{ cron, run: [], nextMs: NOON_MS + 60 * MINUTE_MS },
+          cron,
+          run: [],
+          nextMs: NOON_MS + 60 * MINUTE_MS,
           missed: { firstMs: NOON_MS, lastMs: NOON_MS + 59 * MINUTE_MS, count: 60 },
         })),
       )
@@ -219,7 +221,7 @@ describe('a cron', () => {
     await executor.stop(0)
     for (const { shard } of world.engine.shards) await createShardMaintenance(world.engine, shard).sweep()
     const left = await redis.client.keys('punctual:*')
-    const kept = /:(clk|qseq|seq|tok|tu|use|ex|mark|tn|teams|sl|so|stat|s:\d+)$|:meta$/
+    const kept = /:(clk|qseq|seq|tok|tu|use|ex|mark|mr|tn|teams|sl|so|stat|s:\d+)$|:meta$/
     expect(left.filter((key) => !kept.test(key))).toEqual([])
     // The team's counter of runs this month remains.
     for (const key of left.filter((name) => name.endsWith(':tu'))) {

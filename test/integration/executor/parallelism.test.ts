@@ -4,7 +4,7 @@ import { startInstallation, type Installation } from '../../support/engine/insta
 import { until } from '../../support/until.ts'
 
 /** `PARALLELISM_JOBS=100000` runs the long form by hand. */
-const JOBS = Number(process.env['PARALLELISM_JOBS'] ?? 20_000)
+const JOBS = Number(process.env['PARALLELISM_JOBS'] ?? 5_000)
 const WITHIN_MS = 200_000 * Math.ceil(JOBS / 20_000)
 const EXECUTORS = 3
 /** Queues by limit. Those with a limit of 1 get few jobs, because one call at a time would make the test slow. */
@@ -14,7 +14,8 @@ const QUEUES = [
   ...Array.from({ length: 4 }, (_, i) => ({ name: `ten-${i}`, limit: 10, share: 10 })),
 ]
 const SHARES = QUEUES.reduce((sum, { share }) => sum + share, 0)
-const PUSHED_AT_ONCE = 200
+/** As many as are taken however slow the machine is. */
+const PUSHED_AT_ONCE = 100
 /** Long enough for calls of one queue to overlap. */
 const ANSWERED_AFTER_MS = 4
 

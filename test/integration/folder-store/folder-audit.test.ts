@@ -5,6 +5,7 @@ import { StorageFullError, StoreUnavailableError } from '../../../src/domain/err
 import { queueKey } from '../../../src/folder-store/folder-snapshot.ts'
 import { anApiToken } from '../../support/principals.ts'
 import { edit, here, open, queue, read, settled, start, take, useFolder, write } from './folder-fixture.ts'
+import { createToken, editQueue, removeQueue, removeToken } from './folder-writes.ts'
 
 useFolder()
 
@@ -28,8 +29,11 @@ it('an edit of a file is noted once it is applied, with the fields that differ',
     {
       outcome: 'done',
       entry: {
-        ...{ actor: SOMEBODY, action: 'edit', resource: { kind: 'queue', id: null, name: 'a' } },
-        ...{ before: { timeoutSeconds: 30 }, after: { timeoutSeconds: 5 } },
+        actor: SOMEBODY,
+        action: 'edit',
+        resource: { kind: 'queue', id: null, name: 'a' },
+        before: { timeoutSeconds: 30 },
+        after: { timeoutSeconds: 5 },
       },
     },
   ])
@@ -59,8 +63,10 @@ it('what is made, and what is deleted with its file, is noted by its kind, and n
   write('key.yaml', secret(`whsec_${Buffer.alloc(32, 'secret').toString('base64')}`))
   await settled(store)
   expect(here.auditLog.ended.at(-1)?.entry).toMatchObject({
-    ...{ action: 'edit', resource: { kind: 'team' } },
-    ...{ before: { secret: '(hidden)' }, after: { secret: '(hidden)' } },
+    action: 'edit',
+    resource: { kind: 'team' },
+    before: { secret: '(hidden)' },
+    after: { secret: '(hidden)' },
   })
   rmSync(join(here.folder, 'all.yaml'))
   await settled(store, 2_000)
@@ -75,14 +81,14 @@ it('what is made, and what is deleted with its file, is noted by its kind, and n
 it('what the API changes in the folder is not noted here, also when it fails and is undone', async () => {
   write('a.yaml', queue('a'))
   const store = await start()
-  await store.editQueue(edit('a', { timeoutSeconds: 5 }))
-  await store.createToken(anApiToken('ci'))
-  await store.removeToken({ team: 'default', name: 'ci' })
+  await editQueue(store, edit('a', { timeoutSeconds: 5 }))
+  await createToken(store, anApiToken('ci'))
+  await removeToken(store, { team: 'default', name: 'ci' })
   here.fault = new StoreUnavailableError('gone')
-  await expect(store.editQueue(edit('a', { timeoutSeconds: 6 }))).rejects.toThrow('gone')
+  await expect(editQueue(store, edit('a', { timeoutSeconds: 6 }))).rejects.toThrow('gone')
   here.fault = null
   await settled(store)
-  await store.removeQueue({ team: 'default', name: 'a' })
+  await removeQueue(store, { team: 'default', name: 'a' })
   await settled(store)
   expect(here.auditLog.asked).toEqual([])
 })
@@ -91,11 +97,11 @@ it('what the API removes is not noted here when it is applied later, unlike what
   write('a.yaml', queue('a'))
   write('b.yaml', queue('b', '{ timeoutSeconds: 30 }'))
   const store = await start()
-  await store.createToken(anApiToken('ci'))
+  await createToken(store, anApiToken('ci'))
   const remove = [
-    () => store.removeQueue({ team: 'default', name: 'a' }),
-    () => store.removeQueue({ team: 'default', name: 'b' }),
-    () => store.removeToken({ team: 'default', name: 'ci' }),
+    () => removeQueue(store, { team: 'default', name: 'a' }),
+    () => removeQueue(store, { team: 'default', name: 'b' }),
+    () => removeToken(store, { team: 'default', name: 'ci' }),
   ]
   for (const one of remove.slice(1)) {
     here.fault = null
@@ -133,7 +139,7 @@ it('of what the API and a person change, the person has what is in the files bef
   write('a.yaml', queue('a', '{ timeoutSeconds: 5, maxParallelism: 2 }'))
   await store.sync()
   here.clock.advance(250)
-  await store.editQueue(edit('a', { maxParallelism: 7 }))
+  await editQueue(store, edit('a', { maxParallelism: 7 }))
   expect(read('a.yaml')).toContain('7')
   await settled(store)
   expect(here.auditLog.ended.map((end) => end?.entry.after)).toEqual([{ timeoutSeconds: 5 }])

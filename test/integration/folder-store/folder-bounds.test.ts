@@ -13,6 +13,7 @@ import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { createHandClock } from './hand-clock.ts'
 import type { HandClock } from './hand-clock.ts'
+import { editCron, editQueue, removeCron } from './folder-writes.ts'
 
 /** Of an API group that is passed over. */
 const FOREIGN = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n'
@@ -37,7 +38,11 @@ afterEach(async () => {
 
 async function start(): Promise<void> {
   store = await openFolderStore({
-    ...{ folder, team: 'default', statePath: null, logger: quietLogger, clock },
+    folder,
+    team: 'default',
+    statePath: null,
+    logger: quietLogger,
+    clock,
     auditLog: new FakeAuditLog(),
   })
   await store.start(async (change) => {
@@ -53,7 +58,7 @@ const cron = (name: string) =>
 const manifests = () => readdirSync(folder).filter((name) => !name.startsWith('.')).length
 const daily = { team: 'default', name: 'daily' }
 const make = (name: string, change = {}) =>
-  store.editCron({ team: 'default', name, change: {}, current: cronSettings(change) })
+  editCron(store, { team: 'default', name, change: {}, current: cronSettings(change) })
 
 describe('a folder with as many manifests as are allowed', () => {
   beforeEach(async () => {
@@ -67,12 +72,12 @@ describe('a folder with as many manifests as are allowed', () => {
     const full = 'The manifest folder holds 2000 manifests, the most allowed: remove one first.'
     expect(await make('new')).toEqual({ status: 'refused', reason: full })
     const queue = { team: 'default', name: 'mails', change: {}, current: DEFAULT_QUEUE_SETTINGS }
-    expect(await store.editQueue(queue)).toEqual({ status: 'refused', reason: full })
+    expect(await editQueue(store, queue)).toEqual({ status: 'refused', reason: full })
     expect(manifests()).toBe(FILES_MAX)
     expect(store.problems()).toEqual([])
-    const paused = await store.editCron({ ...daily, change: { isActive: false }, current: cronSettings() })
+    const paused = await editCron(store, { ...daily, change: { isActive: false }, current: cronSettings() })
     expect(paused).toMatchObject({ status: 'edited' })
-    expect(await store.removeCron(daily)).toEqual({ status: 'removed' })
+    expect(await removeCron(store, daily)).toEqual({ status: 'removed' })
     expect(await make('new')).toMatchObject({ status: 'edited' })
     expect(manifests()).toBe(FILES_MAX)
   })
@@ -83,21 +88,21 @@ describe('a folder with as many manifests as are allowed', () => {
       'holds 2001 manifests; at most 2000 are allowed: nothing is changed until some are removed.'
     const overfull = { status: 'refused', reason: `The manifest folder ${reason}` }
     expect(await make('new')).toEqual(overfull)
-    expect(await store.editCron({ ...daily, change: {}, current: cronSettings() })).toEqual(overfull)
+    expect(await editCron(store, { ...daily, change: {}, current: cronSettings() })).toEqual(overfull)
     expect(store.problems().map(problemText)).toEqual([`${folder}: ${reason}`])
     // Its manifest is there, and not read yet.
-    expect(await store.removeCron({ team: 'default', name: 'one-more' })).toEqual(overfull)
+    expect(await removeCron(store, { team: 'default', name: 'one-more' })).toEqual(overfull)
     // What was just written into a file is not lost with what is removed.
     const edited = `${cron('daily')}---\n${cron('beside')}`
     write('daily.yaml', edited)
-    expect(await store.removeCron(daily)).toEqual({
+    expect(await removeCron(store, daily)).toEqual({
       status: 'refused',
       reason: 'daily.yaml is being changed or is not valid: fix the file first.',
     })
     expect(readFileSync(join(folder, 'daily.yaml'), 'utf8')).toBe(edited)
     write('daily.yaml', cron('daily'))
     expect(changes).toEqual([])
-    expect(await store.removeCron(daily)).toEqual({ status: 'removed' })
+    expect(await removeCron(store, daily)).toEqual({ status: 'removed' })
     expect(existsSync(join(folder, 'daily.yaml'))).toBe(false)
     expect(changes).toMatchObject([{ removedCrons: [daily], crons: [] }])
     await store.sync()
@@ -131,10 +136,10 @@ describe('a manifest that would be too large to be read again', () => {
   it('is not made of one that is there, which can be changed and removed as before', async () => {
     write('daily.yaml', cron('daily'))
     await start()
-    const edit = (change: object) => store.editCron({ ...daily, change, current: cronSettings() })
+    const edit = (change: object) => editCron(store, { ...daily, change, current: cronSettings() })
     expect(await edit(large)).toMatchObject({ status: 'refused' })
     expect(readFileSync(join(folder, 'daily.yaml'), 'utf8')).toBe(cron('daily'))
     expect(await edit({ isActive: false })).toMatchObject({ status: 'edited' })
-    expect(await store.removeCron(daily)).toEqual({ status: 'removed' })
+    expect(await removeCron(store, daily)).toEqual({ status: 'removed' })
   })
 })

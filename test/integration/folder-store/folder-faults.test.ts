@@ -40,7 +40,9 @@ afterEach(async () => {
 
 async function start(isTargetBlocked?: (url: URL) => boolean): Promise<FolderStore> {
   const store = await openFolderStore({
-    ...{ folder: join(base, 'resources'), team: 'default', statePath: join(base, 'state.json') },
+    folder: join(base, 'resources'),
+    team: 'default',
+    statePath: join(base, 'state.json'),
     ...(isTargetBlocked === undefined ? {} : { isTargetBlocked }),
     auditLog: new FakeAuditLog(),
     logger: { ...quietLogger, warn: (_message, fields) => void warned.push(String(fields?.['problem'])) },

@@ -8,11 +8,12 @@ import { cronKey, keysOf, queueKey } from '../../../src/folder-store/folder-snap
 import type { FolderChange, Refusals } from '../../../src/folder-store/folder-snapshot.ts'
 import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
 import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
-import type { QueueEdit } from '../../../src/folder-store/edits/settings-edits.ts'
+import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { createHandClock } from './hand-clock.ts'
+import { editCron, editQueue, removeQueue } from './folder-writes.ts'
 
 /** An editor's file counts when it has been still for so long. */
 const STILL_MS = 250
@@ -72,7 +73,7 @@ const write = (name: string, text: string) => writeFileSync(join(folder, name), 
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const queue = (name: string, spec = '{}') =>
   `apiVersion: punctual.dev/v1alpha1\nkind: HttpQueue\nmetadata: { name: ${name} }\nspec: ${spec}\n`
-const edit = (name: string, change: QueueEdit['change']) => ({
+const edit = (name: string, change: Partial<QueueSettings>) => ({
   team: 'default',
   name,
   change,
@@ -86,9 +87,9 @@ describe('an edit', () => {
     const files = readdirSync(folder)
     const cron = { team: 'default', name: 'daily' }
     refused = new Set([cronKey(cron), queueKey({ team: 'default', name: 'new' })])
-    const make = store.editCron({ ...cron, change: {}, current: cronSettings() })
+    const make = editCron(store, { ...cron, change: {}, current: cronSettings() })
     await expect(make).rejects.toBe(noRoom)
-    await expect(store.editQueue(edit('new', { timeoutSeconds: 6 }))).rejects.toBe(noRoom)
+    await expect(editQueue(store, edit('new', { timeoutSeconds: 6 }))).rejects.toBe(noRoom)
     expect(readdirSync(folder)).toEqual(files)
     refused = new Set()
     await store.sync()
@@ -104,8 +105,8 @@ describe('an edit', () => {
     write('c.yaml', queue('c'))
     refused = new Set([queueKey({ team: 'default', name: 'c' })])
     await settled(store)
-    expect(await store.editQueue(edit('a', { timeoutSeconds: 6 }))).toMatchObject({ status: 'edited' })
-    expect(await store.removeQueue({ team: 'default', name: 'b' })).toEqual({ status: 'removed' })
+    expect(await editQueue(store, edit('a', { timeoutSeconds: 6 }))).toMatchObject({ status: 'edited' })
+    expect(await removeQueue(store, { team: 'default', name: 'b' })).toEqual({ status: 'removed' })
     expect(changes.at(-1)).toMatchObject({ queues: [{ name: 'c' }], removedQueues: [{ name: 'b' }] })
     refused = new Set()
     changes = []
@@ -125,7 +126,7 @@ describe('an edit', () => {
     })
     other = queue('a', '{ timeoutSeconds: 77 }')
     refused = new Set([queueKey({ team: 'default', name: 'a' })])
-    await expect(store.editQueue(edit('a', { timeoutSeconds: 6 }))).rejects.toBe(noRoom)
+    await expect(editQueue(store, edit('a', { timeoutSeconds: 6 }))).rejects.toBe(noRoom)
     expect(read('a.yaml')).toBe(other)
   })
 })

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { here, problems, queue, read, start, useFolder, write } from './folder-fixture.ts'
+import { createSigningSecret, removeSigningSecret, signingSecretsOf } from './folder-writes.ts'
 
 useFolder()
 
@@ -15,17 +16,17 @@ const manifests = () => readdirSync(here.folder).filter((file) => !file.startsWi
 
 it('a rotation: the first, a second beside it, no third, and the newest alone', async () => {
   const store = await start()
-  expect(await store.createSigningSecret(given(1))).toMatchObject({
+  expect(await createSigningSecret(store, given(1))).toMatchObject({
     status: 'edited',
     settings: { id: `${nameOf(1)}:secret` },
   })
   expect(applied()).toEqual([valueOf(1)])
-  await store.createSigningSecret(given(2))
+  await createSigningSecret(store, given(2))
   expect(applied()).toEqual([valueOf(2), valueOf(1)])
-  expect(store.signingSecretsOf('default').map(({ id }) => id)).toEqual([idOf(2).id, idOf(1).id])
-  expect(store.signingSecretsOf('other')).toEqual([])
+  expect((await signingSecretsOf(store, 'default')).map(({ id }) => id)).toEqual([idOf(2).id, idOf(1).id])
+  expect(await signingSecretsOf(store, 'other')).toEqual([])
   const before = read('team-settings.yaml')
-  expect(await store.createSigningSecret(given(3))).toMatchObject({
+  expect(await createSigningSecret(store, given(3))).toMatchObject({
     status: 'refused',
     reason: expect.stringContaining(`delete the older one, ${idOf(1).id},`),
   })
@@ -33,18 +34,18 @@ it('a rotation: the first, a second beside it, no third, and the newest alone', 
     before,
     [`${nameOf(1)}.yaml`, `${nameOf(2)}.yaml`, 'team-settings.yaml'],
   ])
-  expect(await store.removeSigningSecret(idOf(1))).toEqual({ status: 'removed' })
+  expect(await removeSigningSecret(store, idOf(1))).toEqual({ status: 'removed' })
   expect(applied()).toEqual([valueOf(2)])
   expect(manifests()).toEqual([`${nameOf(2)}.yaml`, 'team-settings.yaml'])
-  expect(await store.removeSigningSecret(idOf(1))).toEqual({ status: 'not_found' })
-  expect(await store.removeSigningSecret(idOf(2))).toEqual({ status: 'removed' })
+  expect(await removeSigningSecret(store, idOf(1))).toEqual({ status: 'not_found' })
+  expect(await removeSigningSecret(store, idOf(2))).toEqual({ status: 'removed' })
   expect(applied()).toEqual([])
   expect(problems(store)).toEqual([])
 })
 
 it('the value is in a file of its own that nobody else may read, and in no other', async () => {
   const store = await start()
-  await store.createSigningSecret(given(1))
+  await createSigningSecret(store, given(1))
   const holding = readdirSync(here.base, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())
     .map((file) => join(file.parentPath, file.name))
@@ -78,31 +79,31 @@ stringData: { current: by-hand-with-24-letters-- }
 it('TeamSettings among other documents are edited there, with their comments, and a Secret of yours stays', async () => {
   write('all.yaml', `${queue('mail')}---\n${SETTINGS}`)
   const store = await start()
-  const [own] = store.signingSecretsOf('default')
+  const [own] = await signingSecretsOf(store, 'default')
   expect(own).toEqual({ id: 'own:current', secretRef: { name: 'own', key: 'current' }, createdAtMs: null })
-  await store.createSigningSecret(given(1))
+  await createSigningSecret(store, given(1))
   expect(applied()).toEqual([valueOf(1), 'by-hand-with-24-letters--'])
   expect(here.changes.at(-1)?.teams[0]?.policy.egressAllow).toEqual(['10.0.0.0/8'])
   for (const comment of ['# the office', '# by hand']) expect(read('all.yaml')).toContain(comment)
-  expect(await store.removeSigningSecret({ team: 'default', id: 'own:current' })).toEqual({
+  expect(await removeSigningSecret(store, { team: 'default', id: 'own:current' })).toEqual({
     status: 'removed',
   })
   expect(applied()).toEqual([valueOf(1)])
   expect(read('all.yaml')).toContain('current: by-hand')
-  await store.removeSigningSecret(idOf(1))
+  await removeSigningSecret(store, idOf(1))
   expect(applied()).toEqual([])
   expect(manifests()).toEqual(['all.yaml'])
 })
 
 it('a Secret that a channel names too is kept', async () => {
   const store = await start()
-  await store.createSigningSecret(given(1))
+  await createSigningSecret(store, given(1))
   const channel = `{name: chat, type: Webhook, alertTypes: [Failure], secretRef: {name: ${nameOf(1)}, key: secret}}`
   write('team-settings.yaml', `${read('team-settings.yaml')}  notifications: { channels: [${channel}] }\n`)
   await store.sync()
   here.clock.advance(250)
   await store.sync()
-  expect(await store.removeSigningSecret(idOf(1))).toEqual({ status: 'removed' })
+  expect(await removeSigningSecret(store, idOf(1))).toEqual({ status: 'removed' })
   expect(manifests()).toContain(`${nameOf(1)}.yaml`)
 })
 
@@ -118,11 +119,11 @@ it('what fails leaves nothing: settings that cannot be edited, and a change that
   )
   const store = await start()
   here.fault = new Error('Redis is away')
-  await expect(store.createSigningSecret(given(1))).rejects.toThrow('Redis is away')
+  await expect(createSigningSecret(store, given(1))).rejects.toThrow('Redis is away')
   here.fault = null
   expect(manifests()).toEqual(['team.json'])
   write('team.json', '{')
-  expect(await store.createSigningSecret(given(1))).toMatchObject({ status: 'refused' })
+  expect(await createSigningSecret(store, given(1))).toMatchObject({ status: 'refused' })
   expect(manifests()).toEqual(['team.json'])
 })
 
@@ -132,15 +133,15 @@ it('a Secret that a crash left, which nothing names, stops nothing', async () =>
     `apiVersion: v1\nkind: Secret\nmetadata: { name: ${nameOf(1)} }\nstringData: { secret: '${valueOf(1)}' }\n`,
   )
   const store = await start()
-  expect(store.signingSecretsOf('default')).toEqual([])
+  expect(await signingSecretsOf(store, 'default')).toEqual([])
   expect(problems(store)).toEqual([])
-  await store.createSigningSecret(given(2))
+  await createSigningSecret(store, given(2))
   expect(applied()).toEqual([valueOf(2)])
 })
 
 it('TeamSettings that cannot be written take the Secret back', async () => {
   mkdirSync(join(here.folder, 'team-settings.yaml'))
   const store = await start()
-  expect(await store.createSigningSecret(given(1))).toMatchObject({ status: 'refused' })
+  expect(await createSigningSecret(store, given(1))).toMatchObject({ status: 'refused' })
   expect(manifests()).toEqual(['team-settings.yaml'])
 })

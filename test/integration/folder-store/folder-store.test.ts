@@ -25,6 +25,7 @@ import {
   useFolder,
   write,
 } from './folder-fixture.ts'
+import { editQueue } from './folder-writes.ts'
 
 useFolder()
 
@@ -71,7 +72,7 @@ describe('the start', () => {
   it.each(['file', 'file/below'])('refuses a folder that cannot be: %s', async (name) => {
     writeFileSync(join(here.base, 'file'), '')
     here.folder = join(here.base, name)
-    await expect(open()).rejects.toThrow(/^The manifest folder .*file.* cannot be used .*PUNCTUAL_MANIFESTS/)
+    await expect(open()).rejects.toThrow(/^The manifest folder .*file.* cannot be used .*PUNCTUAL_RESOURCES/)
   })
 
   it('clears drafts that a killed process left', async () => {
@@ -110,7 +111,7 @@ describe('the store id', () => {
     rmSync(here.folder, { recursive: true })
     await settled(store, 10_000)
     expect(store.problems()).toMatchObject([{ code: 'FolderNotUsable' }])
-    expect(await store.editQueue(edit('a', { timeoutSeconds: 1 }))).toMatchObject({ status: 'refused' })
+    expect(await editQueue(store, edit('a', { timeoutSeconds: 1 }))).toMatchObject({ status: 'refused' })
     renameSync(elsewhere, here.folder)
     await settled(store)
     expect(store.problems()).toEqual([])
@@ -288,7 +289,7 @@ describe('from one start to the next', () => {
     const first = await start()
     write('new.yaml', queue('new', '{ queueName: mail, timeoutSeconds: 2 }'))
     await settled(first)
-    expect(await first.editQueue(edit('mail', { timeoutSeconds: 3 }))).toMatchObject({ status: 'edited' })
+    expect(await editQueue(first, edit('mail', { timeoutSeconds: 3 }))).toMatchObject({ status: 'edited' })
     await first.stop()
     const store = await start()
     expect(timeouts(store)).toEqual({ mail: 3 })

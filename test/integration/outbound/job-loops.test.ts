@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CronRunList } from '../../../src/contract/generated/wire.ts'
+import type { CronRunList } from '../../../clients/typescript/src/generated/wire.ts'
 import { CALL_DEPTH_MAX } from '../../../src/domain/limits.ts'
 import { startInstallation, TOKEN, type Installation } from '../../support/engine/installation.ts'
+import { until } from '../../support/until.ts'
 
 let here: Installation
 let api: string
@@ -72,16 +73,20 @@ test('whatever makes a job of another one keeps count', async () => {
   const [one, other] = await Promise.all([dead(), dead()])
   const at = async (callDepth: string, place: string, body?: unknown) =>
     here.client.send('POST', place, body, { [DEPTH]: callDepth })
-  const before = here.target.arrivals(path).length
+  /** Retries of a replayed job, which keep its depth, may come in between. */
+  const isCalled = (depth: string) =>
+    until(`a call of depth ${depth}`, () =>
+      here.target.arrivals(path).some((arrival) => arrival.headers[DEPTH] === depth),
+    )
   expect(here.target.arrivals(path).every((arrival) => arrival.headers[DEPTH] === '1')).toBe(true)
   expect(await at('2', `/api/jobs/${failed}/duplicate`)).toMatchObject({ status: 201 })
-  expect((await depthsAt(path, before + 1)).at(-1)).toBe('3')
+  await isCalled('3')
   expect(await at('3', `/api/jobs/${failed}/retry`)).toMatchObject({ status: 201 })
-  expect((await depthsAt(path, before + 2)).at(-1)).toBe('4')
+  await isCalled('4')
   expect(await at('4', `/api/jobs/${one}/replay`)).toMatchObject({ status: 201 })
-  expect((await depthsAt(path, before + 3)).at(-1)).toBe('5')
+  await isCalled('5')
   expect(await at('1', '/api/bulk', { action: 'replay', ids: [other] })).toMatchObject({ status: 202 })
-  expect((await depthsAt(path, before + 4)).at(-1)).toBe('2')
+  await isCalled('2')
 })
 
 test.each(['5', '999', '1000', '-1', 'x', '1, 1'])(

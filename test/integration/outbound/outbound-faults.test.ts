@@ -55,25 +55,9 @@ describe('no whole answer', () => {
     ['a reset before the answer', reset],
     ['an end before the answer', (socket) => socket.end()],
     ['an end within the headers', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Le')],
-    [
-      'an end before the length is reached',
-      (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc'),
-    ],
-    [
-      'an end within a chunk',
-      (socket) => socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc'),
-    ],
     ['garbage', (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n')],
-    [
-      'a length that is no number',
-      (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1x\r\n\r\na'),
-    ],
-    [
-      'two lengths',
-      (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),
-    ],
-    ['headers of 20 KB', (socket) => socket.write(`HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`)],
-    ['2,500 headers', (socket) => socket.write(`HTTP/1.1 200 OK\r\n${'X-Aaaa: bbbb\r\n'.repeat(2_500)}\r\n`)],
+    ['headers of 70 KB', (socket) => socket.write(`HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(70_000)}\r\n\r\n`)],
+    ['6,000 headers', (socket) => socket.write(`HTTP/1.1 200 OK\r\n${'X-Aaaa: bbbb\r\n'.repeat(6_000)}\r\n`)],
   ])('%s', async (_name, serve) => {
     const { url, connections } = await target(serve)
     expect(await caller.call(url, { method: 'POST', body: '{}' })).toMatchObject({
@@ -83,18 +67,121 @@ describe('no whole answer', () => {
     expect(connections()).toBe(1)
   })
 
-  test('a reset within a body that has no length', async () => {
-    const { url } = await target((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc', () => setImmediate(reset, socket))
-    })
-    expect(await caller.call(url)).toMatchObject({ kind: 'failed', reason: 'connection_error' })
-  })
-
   test('a reset after the whole body changes nothing', async () => {
     const { url } = await target((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', () => setImmediate(reset, socket))
     })
     expect(await caller.call(url)).toMatchObject({ kind: 'answered', status: 200, bodyTruncated: false })
+  })
+})
+
+describe('an answer that HTTP/1.1 does not allow counts, by its status, and its connection is closed', () => {
+  const OK = 'HTTP/1.1 200 OK\r\n'
+  const LENGTH = 'Content-Length: 2\r\n'
+
+  test.each<[string, string, RegExp]>([
+    [
+      'chunks beside a length',
+      `${OK}${LENGTH}Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
+      /beside/,
+    ],
+    ['the coding identity', `${OK}Transfer-Encoding: identity\r\n${LENGTH}\r\nok`, /identity/],
+    ['a coding named twice', `${OK}Transfer-Encoding: chunked, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, /twice/],
+    ['lines that end in LF', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok', /LF alone/],
+    ['chunk lines that end in LF', `${OK}Transfer-Encoding: chunked\r\n\r\n2\nok\n0\n\n`, /LF alone/],
+    ['a space before a colon', `${OK}X-Powered-By : x\r\n${LENGTH}\r\nok`, /X-Powered-By.*white space/],
+    ['a line without a colon', `${OK}nonsense\r\n${LENGTH}\r\nok`, /Line 2 .*no colon/],
+    ['a control character', `${OK}Set-Cookie: a=\x01\r\n${LENGTH}\r\nok`, /Set-Cookie.*control character/],
+  ])('%s', async (_name, answer, note) => {
+    const { url, connections } = await target((socket) => socket.write(answer, 'latin1'))
+    const result = await caller.call(url, { method: 'POST', body: '{}' })
+    expect(result).toMatchObject({
+      kind: 'answered',
+      status: 200,
+      body: Buffer.from('ok'),
+      isBodyCutShort: false,
+      protocolNotes: [expect.stringMatching(note)],
+    })
+    await caller.call(url)
+    expect(connections()).toBe(2)
+  })
+
+  const RESET = 'The connection broke off before the end of the body.'
+
+  test.each<[string, string, (socket: Socket) => void, string]>([
+    [
+      'an end before the length is reached',
+      `${OK}Content-Length: 9\r\n\r\nok`,
+      (socket) => socket.end(),
+      'The body ended after 2 of 9 bytes.',
+    ],
+    ['a reset before the length is reached', `${OK}Content-Length: 9\r\n\r\nok`, reset, RESET],
+    ['a reset of a body without a length', `${OK}\r\nok`, reset, RESET],
+    [
+      'an end within a chunk',
+      `${OK}Transfer-Encoding: chunked\r\n\r\n9\r\nok`,
+      (socket) => socket.end(),
+      'The body ended before its last chunk.',
+    ],
+    [
+      'a chunk whose size is no number',
+      `${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\nx\r\n`,
+      () => {},
+      'The body was given up: the size of a chunk is no hexadecimal number.',
+    ],
+  ])('%s', async (_name, answer, then, note) => {
+    const { url, connections } = await target((socket) =>
+      socket.write(answer, () => setImmediate(then, socket)),
+    )
+    expect(await caller.call(url, { method: 'POST', body: '{}' })).toMatchObject({
+      kind: 'answered',
+      status: 200,
+      body: Buffer.from('ok'),
+      isBodyCutShort: true,
+      protocolNotes: [note],
+    })
+    expect(connections()).toBe(1)
+  })
+
+  test('two lengths, of which the lower one counts', async () => {
+    const answer = `${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nok`
+    const { url, connections } = await target((socket) => socket.write(answer))
+    expect(await caller.call(url)).toMatchObject({
+      kind: 'answered',
+      body: Buffer.from('ok'),
+      isBodyCutShort: true,
+      protocolNotes: ['Content-Length has several values: the lowest counts.'],
+    })
+    await caller.call(url)
+    expect(connections()).toBe(2)
+  })
+
+  test('a length that is no number, and no end before the deadline', async () => {
+    const { url } = await target((socket) => socket.write(`${OK}Content-Length: 2x\r\n\r\nok`))
+    expect(await caller.call(url, { timeoutMs: 300 })).toMatchObject({
+      kind: 'answered',
+      body: Buffer.from('ok'),
+      isBodyCutShort: true,
+      protocolNotes: ['Content-Length is no number.', 'The body came to no end in time.'],
+    })
+  })
+
+  test('an answer of every allowed form has no notes, and its connection is used again', async () => {
+    const { url, connections } = await target((socket, _connection, request) =>
+      socket.write(
+        [
+          `${OK}${LENGTH}${LENGTH}\r\nok`,
+          `${OK}Content-Length: 2, 2\r\n\r\nok`,
+          `${OK}Transfer-Encoding: chunked\r\n\r\n0000000000000002\r\nok\r\n0\r\n\r\n`,
+          `${OK}Content-Security-Policy: ${'a'.repeat(20_000)}\r\n${LENGTH}\r\nok`,
+        ][request - 1] ?? '',
+      ),
+    )
+    for (let request = 1; request <= 4; request += 1) {
+      const answered = { kind: 'answered', body: Buffer.from('ok'), isBodyCutShort: false, protocolNotes: [] }
+      expect(await caller.call(url)).toMatchObject(answered)
+    }
+    expect(connections()).toBe(1)
   })
 })
 

@@ -172,7 +172,8 @@ describe('a certificate that does not hold', () => {
     const plain = startCaller()
     expect(await plain.call(`https://127.0.0.1:${port}/`)).toMatchObject({
       reason: 'ssl_error',
-      message: 'The certificate is signed by an authority that is not trusted.',
+      message:
+        'The certificate is signed by an authority that is not trusted, or the target does not send its intermediate certificate.',
     })
     await plain.close()
   })
@@ -189,6 +190,28 @@ describe('no TLS to be had', () => {
     expect(await caller.call(`https://127.0.0.1:${port}/`)).toMatchObject({
       kind: 'failed',
       reason: 'ssl_error',
+      message: 'The target speaks no TLS newer than 1.1, and 1.2 is the least that is spoken here.',
+    })
+  })
+
+  test.each([
+    ['TLSv1.3', 'The target wants a client certificate, and calls show none.'],
+    [
+      'TLSv1.2',
+      'The target refused the handshake: it may want a client certificate, or know none of our ciphers.',
+    ],
+  ] as const)('a client certificate that is wanted by %s', async (version, message) => {
+    const { port } = await tlsTarget({
+      ...issued(`wanting-${version}`, 'IP:127.0.0.1', NOW),
+      minVersion: version,
+      maxVersion: version,
+      requestCert: true,
+      ca: [authority.cert],
+    })
+    expect(await caller.call(`https://127.0.0.1:${port}/`)).toMatchObject({
+      kind: 'failed',
+      reason: 'ssl_error',
+      message,
     })
   })
 

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { createSocketOpener } from '../../../src/outbound/connections/socket-opener.ts'
 import { EgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import {
   createLatch,
@@ -65,6 +67,12 @@ describe('what goes over the wire', () => {
     expect(lines).toContain('X-Punctual-Fencing-Token: 7')
     expect(lines.at(-1)).toBe('content-length: 10')
     expect(received()).not.toMatch(/evil|trailers/)
+  })
+
+  test('has path and query as the URL writes them, which may be signed', async () => {
+    const { url, received } = await target((socket) => socket.write(OK))
+    expect(await caller.call(`${url}a/%2e%2e/b?c='d'&e`)).toMatchObject({ kind: 'answered' })
+    expect(received()).toMatch(/^[A-Z]+ \/a\/%2e%2e\/b\?c='d'&e HTTP\/1\.1\r\n/)
   })
 
   test('is nothing where the signing secrets cannot be opened', async () => {
@@ -177,6 +185,39 @@ describe('connections', () => {
     expect(connections()).toBe(2)
     await Promise.all([moving.close(), named.close()])
   })
+
+  test('reach a name at the one of its addresses that answers', async () => {
+    const named = startCaller({ resolve: async () => ['::1', '127.77.0.1', '127.0.0.1'] })
+    const { port, connections } = await target((socket) => socket.write(OK))
+    expect(await named.call(`http://some.example:${port}/`)).toMatchObject({ kind: 'answered', status: 200 })
+    expect(connections()).toBe(1)
+    await named.close()
+  })
+
+  test.each<[string, string, string]>([
+    ['a name', 'moving.example', 'dns_error'],
+    ['a literal address', '127.0.0.1', 'blocked_target'],
+  ])(
+    'to an address of %s that becomes our own before it is tried are not made',
+    async (_name, host, reason) => {
+      let isOurs = false
+      const own = { has: () => isOurs, generation: 0 }
+      const openReal = createSocketOpener(systemClock, [])
+      const moving = startCaller({
+        egress: new EgressGuard(LOOPBACK_OPEN, own),
+        resolve: async () => ['127.0.0.1'],
+        openSocket: (to, events) => {
+          isOurs = true
+          own.generation += 1
+          return openReal(to, events)
+        },
+      })
+      const { port, connections } = await target((socket) => socket.write(OK))
+      expect(await moving.call(`http://${host}:${port}/`)).toMatchObject({ kind: 'failed', reason })
+      expect(connections()).toBe(0)
+      await moving.close()
+    },
+  )
 
   test('a request that was written is never sent again', async () => {
     const { url, connections, received } = await target((socket, _connection, request) => {

@@ -28,7 +28,7 @@ async function listen(host: string): Promise<{ readonly port: number; readonly a
 async function reached(addresses: readonly string[], port: number): Promise<string | undefined | Error> {
   const end = await new Promise<Socket | Error>((resolve) => {
     open(
-      { host: 'many.test', port, secure: false, addresses },
+      { host: 'many.test', port, secure: false, addresses, refusalOf: () => null },
       { onTlsStart: () => {}, onOpen: resolve, onError: resolve },
     )
   })

@@ -3,9 +3,9 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { MaintenanceWindow } from '../../../src/domain/windows/maintenance-window.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
-import { CompiledWindows } from '../../../src/redis/control/compiled-windows.ts'
-import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
-import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
+import { CompiledWindows } from '../../../src/redis/control/compiled/compiled-windows.ts'
+import { SecretBox } from '../../../src/redis/base/secret-box.ts'
+import { createSettingsCompiler } from '../../../src/redis/control/compiler/settings-compiler.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import { openEngine, type TestEngine } from '../../support/engine/engine.ts'
 import { quietLogger, quietMetrics } from '../../support/quiet.ts'
@@ -24,7 +24,9 @@ beforeAll(async () => {
   redis = await startRedis()
   opened = await openEngine(redis.url)
   compiler = createSettingsCompiler({
-    ...{ engine: opened.engine, box: new SecretBox(createSecretKey(randomBytes(32))), epoch: null },
+    engine: opened.engine,
+    box: new SecretBox(createSecretKey(randomBytes(32))),
+    epoch: null,
   })
 })
 afterAll(async () => {
@@ -49,8 +51,12 @@ beforeEach(async () => {
 
 function window(name: string, change: Partial<MaintenanceWindow> = {}): MaintenanceWindow {
   return {
-    ...{ team: 'shop', name, action: 'hold', resource: { kind: 'queue', name: 'mails "out"' } },
-    ...{ times: { kind: 'once', startMs: 1_000, endMs: 2_000 }, reason: null },
+    team: 'shop',
+    name,
+    action: 'hold',
+    resource: { kind: 'queue', name: 'mails "out"' },
+    times: { kind: 'once', startMs: 1_000, endMs: 2_000 },
+    reason: null,
     ...change,
   }
 }

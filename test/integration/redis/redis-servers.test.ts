@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
-import { connectRedis, serversOf } from '../../../src/redis/client/connection.ts'
+import { connectRedis, serversOf } from '../../../src/redis/base/client/connection.ts'
 import { quietLogger } from '../../support/quiet.ts'
-import { startCluster, startRedis } from '../../support/servers/redis-server.ts'
+import { startCluster } from '../../support/redis/redis-cluster.ts'
+import { startRedis } from '../../support/servers/redis-server.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
 
 const connect = (url: string) =>
-  connectRedis({ url, commandTimeoutMs: 5_000, name: 'test', logger: quietLogger })
+  connectRedis({ url, commandTimeoutMs: 5_000, name: 'test', clock: systemClock, logger: quietLogger })
 
 test('the server of a connection is where it leads, not what the URL says', async () => {
   const redis = await startRedis()

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StartupError, StoreUnreachableError } from '../../../src/domain/errors.ts'
-import { connectRedis } from '../../../src/redis/client/connection.ts'
+import { connectRedis } from '../../../src/redis/base/client/connection.ts'
 import { selfSignedCertificate } from '../../support/targets/certificates.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { freePort, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'punctual-tls-'))
 const path = (name: string) => join(folder, name)
@@ -25,8 +26,14 @@ beforeAll(async () => {
   url = `rediss://127.0.0.1:${port}`
   redis = await startRedis({
     settings: [
-      ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
-      ...['--tls-cert-file', path('cert.pem'), '--tls-key-file', path('key.pem')],
+      '--tls-port',
+      String(port),
+      '--tls-auth-clients',
+      'no',
+      '--tls-cert-file',
+      path('cert.pem'),
+      '--tls-key-file',
+      path('key.pem'),
     ],
   })
 })
@@ -37,7 +44,14 @@ afterAll(async () => {
 })
 
 const connect = (redisCa: string | null) =>
-  connectRedis({ url, redisCa, commandTimeoutMs: 2_000, name: 'test', logger: quietLogger })
+  connectRedis({
+    url,
+    redisCa,
+    commandTimeoutMs: 2_000,
+    name: 'test',
+    clock: systemClock,
+    logger: quietLogger,
+  })
 
 test('a server is verified by the authorities of the file', async () => {
   const connection = await connect(path('cert.pem'))
@@ -61,14 +75,28 @@ describe('a server that asks for a certificate', () => {
     strictUrl = `rediss://127.0.0.1:${port}`
     strict = await startRedis({
       settings: [
-        ...['--tls-port', String(port), '--tls-auth-clients', 'yes', '--tls-ca-cert-file', path('cert.pem')],
-        ...['--tls-cert-file', path('cert.pem'), '--tls-key-file', path('key.pem')],
+        '--tls-port',
+        String(port),
+        '--tls-auth-clients',
+        'yes',
+        '--tls-ca-cert-file',
+        path('cert.pem'),
+        '--tls-cert-file',
+        path('cert.pem'),
+        '--tls-key-file',
+        path('key.pem'),
       ],
     })
   })
   afterAll(() => strict.stop())
 
-  const options = { redisCa: path('cert.pem'), commandTimeoutMs: 2_000, name: 'test', logger: quietLogger }
+  const options = {
+    redisCa: path('cert.pem'),
+    commandTimeoutMs: 2_000,
+    name: 'test',
+    clock: systemClock,
+    logger: quietLogger,
+  }
 
   test('gets the one of the files', async () => {
     const files = { redisCert: path('cert.pem'), redisKey: path('key.pem') }
@@ -98,13 +126,25 @@ test('files that others replace count from the next connection on, once they fit
   const port = await freePort()
   const strict = await startRedis({
     settings: [
-      ...['--tls-port', String(port), '--tls-auth-clients', 'yes', '--tls-ca-cert-file', path('first.pem')],
-      ...['--tls-cert-file', path('cert.pem'), '--tls-key-file', path('key.pem')],
+      '--tls-port',
+      String(port),
+      '--tls-auth-clients',
+      'yes',
+      '--tls-ca-cert-file',
+      path('first.pem'),
+      '--tls-cert-file',
+      path('cert.pem'),
+      '--tls-key-file',
+      path('key.pem'),
     ],
   })
   const warnings: string[] = []
   const connection = await connectRedis({
-    ...{ url: `rediss://127.0.0.1:${port}`, ...files, commandTimeoutMs: 2_000, name: 'test' },
+    url: `rediss://127.0.0.1:${port}`,
+    ...files,
+    commandTimeoutMs: 2_000,
+    name: 'test',
+    clock: systemClock,
     logger: { ...quietLogger, warn: (message) => void warnings.push(message) },
   })
   const clientId = async () => String(await (connection as Redis).client('ID'))

@@ -5,47 +5,44 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
-import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
-import { SHARD_TAGS } from '../../../src/redis/layout/shard-tags.ts'
-import { createNamespaceClaims } from '../../../src/redis/namespaces/namespace-claims.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { inspect } from '../../../src/redis/inspection/inspect.ts'
+import { SecretBox } from '../../../src/redis/base/secret-box.ts'
+import { createSettingsCompiler } from '../../../src/redis/control/compiler/settings-compiler.ts'
+import { SHARD_TAGS } from '../../../src/redis/base/layout/shard-tags.ts'
+import { createNamespaceClaims } from '../../../src/redis/control/namespaces/namespace-claims.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
+import { inspect } from '../../../src/redis/upkeep/inspection/inspect.ts'
 import { openEngine } from '../../support/engine/engine.ts'
 import { startInstallation, TOKEN, type Installation } from '../../support/engine/installation.ts'
 import { anApiToken } from '../../support/principals.ts'
 import { runProgram } from '../../support/servers/processes.ts'
 import { statuses } from '../../support/targets/target.ts'
-import { freePort, startCluster } from '../../support/servers/redis-server.ts'
+import { startCluster } from '../../support/redis/redis-cluster.ts'
+import {
+  CREDENTIALS_ALONE,
+  credentialsOf,
+  PASSWORDS,
+  USER_RULES,
+  usersFile,
+  WRITTEN_USERS,
+  type UserRole,
+} from '../../support/redis/redis-users.ts'
+import { freePort } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
 
 const SOURCE = new URL('../../../src/redis/', import.meta.url)
 const source = (path: string) => readFileSync(new URL(path, SOURCE), 'utf8')
 const folder = mkdtempSync(join(tmpdir(), 'punctual-users-'))
-const page = readFileSync(new URL('../../../docs/install.md', import.meta.url), 'utf8')
-const written = page.match(/^user .+$/gm) ?? []
-/** The tests themselves come as the default user, which the page turns off. */
-const rules = written.filter((line) => line !== 'user default off')
-const USERS = { controller: 'first', api: 'second', executor: 'third' } as const
-type Role = keyof typeof USERS
-
 let here: Installation
-let urlOf: (role: Role) => string
+let urlOf: (role: UserRole) => string
 
 beforeAll(async () => {
   const port = await freePort()
   const file = join(folder, 'users.acl')
-  // Here the API has no controller, so it writes the settings itself.
-  const [, alone = expect.fail('the page has no word for it')] =
-    /`PUNCTUAL_RESOURCES=engine`\) needs `([^`]+)`/.exec(page) ?? []
-  writeFileSync(
-    file,
-    `${[...rules, ...rules.filter((rule) => rule.includes('-api ')).map((rule) => `${rule.replace('-api ', '-alone ')} ${alone}`)].join('\n')}\n`,
-  )
-  urlOf = (role) => `redis://punctual-${role}:${USERS[role]}@127.0.0.1:${port}`
+  writeFileSync(file, usersFile())
+  urlOf = (role) => `redis://${credentialsOf(role)}127.0.0.1:${port}`
   here = await startInstallation({
     redis: { port, settings: ['--aclfile', file] },
-    apiEnv: { PUNCTUAL_REDIS_URL: urlOf('api').replace('-api:', '-alone:') },
+    apiEnv: { PUNCTUAL_REDIS_URL: `redis://${CREDENTIALS_ALONE}127.0.0.1:${port}` },
     executorEnv: { PUNCTUAL_REDIS_URL: urlOf('executor') },
   })
 })
@@ -60,9 +57,9 @@ async function denials(): Promise<string> {
 }
 
 test('the page has a user for each role, and none for others', () => {
-  expect(written).toHaveLength(4)
-  expect(rules.map((rule) => rule.split(' ')[1])).toEqual(
-    Object.keys(USERS).map((role) => `punctual-${role}`),
+  expect(WRITTEN_USERS).toHaveLength(4)
+  expect(USER_RULES.map((rule) => rule.split(' ')[1])).toEqual(
+    Object.keys(PASSWORDS).map((role) => `punctual-${role}`),
   )
 })
 
@@ -92,6 +89,7 @@ test('jobs, retries, crons, searches and lists go on, and nothing is denied', as
     '/api/alerts',
     '/api/audit',
     '/api/team',
+    '/api/status',
   ]) {
     await send('GET', path)
   }
@@ -159,7 +157,7 @@ test('retries, callbacks, alerts, runs, bulks and windows are done, and nothing 
 test('every command of the program is in the rules of the users that send it', async () => {
   const redis = here.redis.client
   const inCategory = new Map<string, ReadonlySet<string>>()
-  for (const [, category = ''] of rules.join(' ').matchAll(/[-+]@(\w+)/g)) {
+  for (const [, category = ''] of USER_RULES.join(' ').matchAll(/[-+]@(\w+)/g)) {
     const names = category === 'all' ? [] : ((await redis.call('ACL', 'CAT', category)) as string[])
     inCategory.set(category, new Set(names))
   }
@@ -170,7 +168,7 @@ test('every command of the program is in the rules of the users that send it', a
       return matches === true ? sign === '+' : given
     }, false)
   const ofClient = /^export type RedisConnection = Pick<\n  Redis,\n(.*?)^> &/ms.exec(
-    source('client/connection.ts'),
+    source('base/client/connection.ts'),
   )
   const sent = [...(ofClient?.[1] ?? '').matchAll(/'(\w+)'/g)].map(([, name = '']) => name)
   const inScripts = globSync('**/*.lua', { cwd: SOURCE }).flatMap((path) =>
@@ -178,18 +176,19 @@ test('every command of the program is in the rules of the users that send it', a
   )
   const commands = new Set([...sent, ...inScripts].filter((name) => name !== 'disconnect'))
   expect(commands.size).toBeGreaterThan(60)
-  const missing = rules.map((rule) => [...commands].filter((command) => !isGiven(rule, command)))
-  // Only the doctor looks at all keys, and an API waits for nothing that a wake hint tells.
-  expect(missing).toEqual([[], ['scan', 'subscribe', 'unsubscribe'], ['scan']])
+  const missing = USER_RULES.map((rule) => [...commands].filter((command) => !isGiven(rule, command)))
+  // Only the doctor looks at all keys, and an API waits for nothing that a wake hint tells. No user may see settings of the
+  // server: a role that cannot read appendfsync says so.
+  expect(missing).toEqual([['config'], ['config', 'scan', 'subscribe', 'unsubscribe'], ['config', 'scan']])
 })
 
 test('a Cluster takes the same users', async () => {
   const nodes = await startCluster()
   for (const { client } of nodes)
-    for (const rule of rules) await client.call('ACL', 'SETUSER', ...rule.split(' ').slice(1))
+    for (const rule of USER_RULES) await client.call('ACL', 'SETUSER', ...rule.split(' ').slice(1))
   try {
-    for (const role of Object.keys(USERS) as Role[]) {
-      const url = nodes[0].url.replace('redis://', `redis://punctual-${role}:${USERS[role]}@`)
+    for (const role of Object.keys(PASSWORDS) as UserRole[]) {
+      const url = nodes[0].url.replace('redis://', `redis://${credentialsOf(role)}`)
       const { engine, close } = await openEngine(url)
       expect(await createQueueStore(engine).getByName('default', 'none')).toBe(null)
       close()
@@ -224,7 +223,7 @@ test('an API notes whose the data of a team is, and changes no such note', async
 test.each(['api', 'executor'] as const)(
   'a user of the %s without a key to read ends its start',
   async (role) => {
-    const rule = rules.find((line) => line.includes(`-${role} `)) ?? expect.fail()
+    const rule = USER_RULES.find((line) => line.includes(`-${role} `)) ?? expect.fail()
     const [, name = '', ...rights] = rule.replace(' %R~punctual:own-addresses', '').split(' ')
     await here.redis.client.call('ACL', 'SETUSER', `${name}-before`, ...rights)
     const program = runProgram([role], {
@@ -251,7 +250,7 @@ test('a controller writes its settings, and the doctor looks', async () => {
   expect(await denials()).toBe('[]')
 })
 
-describe.each(Object.keys(USERS) as Role[])('the user of the %s', (role) => {
+describe.each(Object.keys(PASSWORDS) as UserRole[])('the user of the %s', (role) => {
   let client: Redis
   beforeAll(() => {
     client = new Redis(urlOf(role), { protocol: 2, lazyConnect: true, retryStrategy: () => null })

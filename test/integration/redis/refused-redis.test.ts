@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { makeKeptFolder } from '../../support/engine/kept-folder.ts'
 import { runProgram, stopProgram } from '../../support/servers/processes.ts'
 import { freePort, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
@@ -7,6 +8,7 @@ const SETTINGS = {
   PUNCTUAL_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
   PUNCTUAL_PORT: '0',
   PUNCTUAL_OPS_PORT: '0',
+  ...makeKeptFolder().env(),
 }
 
 describe('a Redis', () => {
@@ -60,6 +62,36 @@ describe('a Redis', () => {
     expect(other.errorLines).toEqual([
       'punctual: Redis holds 2 shards and the number cannot change: set PUNCTUAL_SHARDS=2, not 4.',
     ])
+  })
+
+  test.each([
+    {
+      version: '2',
+      problem:
+        'which no release has written and this program cannot read (it reads version 3): let the program that wrote it work off its jobs, then start this one on an empty Redis.',
+    },
+    {
+      version: '4',
+      problem:
+        'which is newer than what this program reads (version 3): start the version of Punctual that wrote it, or use another Redis.',
+    },
+  ])('that holds data of version $version is refused, and left as it is', async ({ version, problem }) => {
+    const redis = await startRedis()
+    unsafe.push(redis)
+    const facts = { version, shards: '4', installation: '0123456789ab' }
+    await redis.client.hset('punctual:meta', facts)
+    const env = { ...SETTINGS, PUNCTUAL_REDIS_URL: redis.url }
+    const sentence = `Redis holds data of version ${version}, ${problem}`
+    for (const role of ['api', 'executor']) {
+      const refused = runProgram([role], env)
+      expect(await refused.exited).toEqual({ code: 2, signal: null })
+      expect(refused.errorLines).toEqual([`punctual: ${sentence}`])
+    }
+    const doctor = runProgram(['doctor', '--only', 'installation'], env)
+    expect((await doctor.exited).code).toBe(1)
+    expect(doctor.strayLines.join('\n')).toContain(sentence)
+    expect(await redis.client.keys('*')).toEqual(['punctual:meta'])
+    expect(await redis.client.hgetall('punctual:meta')).toEqual(facts)
   })
 
   test('that does not answer is waited for and named without its password', async () => {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { nameField } from '../../../src/redis/layout/keys.ts'
+import { nameField } from '../../../src/redis/base/layout/keys.ts'
+import { makeKeptFolder } from '../../support/engine/kept-folder.ts'
 import { createApiClient } from '../../support/servers/api-client.ts'
 import { runProgram, stopProgram } from '../../support/servers/processes.ts'
-import { startCluster } from '../../support/servers/redis-server.ts'
+import { startCluster } from '../../support/redis/redis-cluster.ts'
 import { latch, startTarget } from '../../support/targets/target.ts'
 import { until } from '../../support/until.ts'
 
@@ -31,7 +32,7 @@ test('a node of a Cluster that is silent costs its own shards their leases, and 
     PUNCTUAL_PORT: '0',
     PUNCTUAL_OPS_PORT: '0',
   }
-  const api = runProgram(['api'], { ...env, PUNCTUAL_TOKEN: TOKEN })
+  const api = runProgram(['api'], { ...env, ...makeKeptFolder().env(), PUNCTUAL_TOKEN: TOKEN })
   const client = createApiClient(String((await api.logged('The API listens'))['url']), TOKEN)
   const executor = runProgram(['executor'], env)
   await executor.logged('The executor holds its leases')

@@ -1,6 +1,7 @@
 /** Redis falls silent while a role starts: it waits, or ends with one line that names Redis. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { makeKeptFolder } from '../../support/engine/kept-folder.ts'
 import { runProgram, stopProgram } from '../../support/servers/processes.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { readCommands } from '../../support/servers/resp-commands.ts'
@@ -9,6 +10,7 @@ const SETTINGS = {
   PUNCTUAL_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
   PUNCTUAL_PORT: '0',
   PUNCTUAL_OPS_PORT: '0',
+  ...makeKeptFolder().env(),
 }
 
 let redis: TestRedis
@@ -78,7 +80,7 @@ describe('a role waits for a Redis that falls silent after its first answer', ()
 
 describe('a role whose Redis falls silent later in its start ends with one line', () => {
   test.for([
-    ['api', 'hget punctual:teams', 'cut', 'The connection was lost'],
+    ['api', 'hget punctual:windows', 'cut', 'The connection was lost'],
     ['executor', 'hget punctual:meta', 'cut', 'The connection was lost'],
     ['executor', 'hgetall punctual:teams', 'silent', 'Command timed out'],
     ['executor', 'subscribe punctual:wake', 'cut', 'The connection was lost'],

@@ -1,11 +1,14 @@
 /** A Redis that is set to lose jobs while the program runs. */
 import { afterAll, expect, test } from 'vitest'
-import { connectRedis } from '../../../src/redis/client/connection.ts'
-import { readServers } from '../../../src/redis/servers/server-look.ts'
+import { connectRedis } from '../../../src/redis/base/client/connection.ts'
+import { readServers } from '../../../src/redis/base/installation/server-look.ts'
 import { quietLogger } from '../../support/quiet.ts'
+import { makeKeptFolder } from '../../support/engine/kept-folder.ts'
 import { runProgram, stopProgram } from '../../support/servers/processes.ts'
-import { freePort, startCluster, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { startCluster } from '../../support/redis/redis-cluster.ts'
+import { freePort, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
 
 const SETTINGS = {
   PUNCTUAL_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -17,7 +20,13 @@ const started: TestRedis[] = []
 afterAll(() => Promise.all(started.map((redis) => redis.stop())))
 
 async function look(url: string) {
-  const connection = await connectRedis({ url, commandTimeoutMs: 5_000, name: 'test', logger: quietLogger })
+  const connection = await connectRedis({
+    url,
+    commandTimeoutMs: 5_000,
+    name: 'test',
+    clock: systemClock,
+    logger: quietLogger,
+  })
   return { read: () => readServers(connection), close: () => connection.disconnect() }
 }
 
@@ -29,7 +38,7 @@ test(
     started.push(redis)
     const port = await freePort()
     const env = { ...SETTINGS, PUNCTUAL_REDIS_URL: redis.url, PUNCTUAL_OPS_PORT: String(port) }
-    const api = runProgram(['api'], env)
+    const api = runProgram(['api'], { ...env, ...makeKeptFolder().env() })
     const { url } = (await api.logged('The API listens')) as unknown as { url: string }
     const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     expect(await metrics()).toContain('punctual_redis_risks{risk="eviction"} 0')

@@ -12,7 +12,7 @@ afterAll(close)
 
 /** A path of a webhook that nobody but the team may know. */
 const CANARY = 'canary-7c1e'
-/** Executors look for limits once a minute, at their next sweep. */
+/** Executors scan for limits once a minute, from its second 15 on. */
 const LOOK_MS = 90_000
 const SIGNING_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 

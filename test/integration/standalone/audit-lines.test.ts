@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import type { AuditRecordList, JobBatchResults } from '../../../src/contract/generated/wire.ts'
+import type { AuditRecordList, JobBatchResults } from '../../../clients/typescript/src/generated/wire.ts'
 import { createApiClient } from '../../support/servers/api-client.ts'
 import { stopProgram } from '../../support/servers/processes.ts'
 import { createStandaloneWorld } from '../../support/servers/standalone-world.ts'
@@ -39,11 +39,17 @@ test('whoever deletes without end hides nothing, neither from the audit log nor 
   expect(deletions.reduce((sum, line) => sum + Number(line['count'] ?? 1), 0)).toBe(DELETED)
   expect(deletions.length).toBeLessThan(DELETED / 10)
   expect(deletions[0]).toMatchObject({
-    ...{ level: 'info', team: 'default', actor: { kind: 'token', name: 'worker' }, via: 'api' },
-    ...{ address: '127.0.0.1', resource: { kind: 'job', name: 'orders' }, outcome: 'done' },
+    level: 'info',
+    team: 'default',
+    actor: { kind: 'token', name: 'worker' },
+    via: 'api',
+    address: '127.0.0.1',
+    resource: { kind: 'job', name: 'orders' },
+    outcome: 'done',
   })
   expect(lines.find(({ resource }) => (resource as { kind: string }).kind === 'token')).toMatchObject({
-    ...{ action: 'create', outcome: 'done' },
+    action: 'create',
+    outcome: 'done',
   })
   expect(JSON.stringify(lines)).not.toContain(made.token)
 })

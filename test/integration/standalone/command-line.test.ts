@@ -5,8 +5,19 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { programEnv } from '../../support/servers/processes.ts'
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts')
+/** Tells each module of ours that is loaded, by its folder in `src`, at the end. */
+const TOLD_FOLDERS = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module'
+  const folders = new Set()
+  registerHooks({ load: (url, context, next) => {
+    folders.add(/[/]src[/]([a-z-]+)[/]/.exec(url)?.[1])
+    return next(url, context)
+  } })
+  process.on('exit', () => console.error('loaded: ' + [...folders].join(' ')))
+`)}`
 /** More than a pipe holds. */
 const BODY = JSON.stringify({ jobs: [], next_cursor: 'x'.repeat(1_000_000) })
 
@@ -32,7 +43,7 @@ test('a controller without the reader of kubeconfigs, as in the image, says what
     registerHooks({ resolve: (name, context, next) => next(name === '@kubernetes/client-node' ? 'left-out' : name, context) })
   `)}`
   const env = {
-    PATH: process.env['PATH'] ?? '',
+    ...programEnv(),
     KUBECONFIG: '/nowhere',
     PUNCTUAL_REDIS_URL: 'redis://127.0.0.1:1',
     PUNCTUAL_POD_NAMESPACE: 'here',
@@ -45,4 +56,19 @@ test('a controller without the reader of kubeconfigs, as in the image, says what
     code: 2,
     stderr: expect.stringContaining('does not read kubeconfigs') as string,
   })
+})
+
+test.each([
+  ['doctor', ['api', 'cli', 'contract', 'controller', 'executor', 'folder-store', 'kubernetes']],
+  ['help', ['api', 'controller', 'executor', 'kubernetes', 'outbound', 'redis', 'standalone']],
+])('%s loads nothing of %j', async (word, others) => {
+  // Ends once it has loaded what it needs.
+  const settings = { PUNCTUAL_SECRETS_KEY: Buffer.alloc(32).toString('base64') }
+  const env = { ...programEnv(), ...settings, PUNCTUAL_REDIS_URL: 'redis://127.0.0.1:1' }
+  const args = ['--import', TOLD_FOLDERS, MAIN, word]
+  const ended = await promisify(execFile)(process.execPath, args, { env }).catch((error: unknown) => error)
+  const [, told = ''] = /^loaded: (.*)$/m.exec((ended as { stderr: string }).stderr) ?? []
+  const folders = told.split(' ')
+  expect(folders).toContain('settings')
+  expect(folders.filter((folder) => others.includes(folder))).toEqual([])
 })

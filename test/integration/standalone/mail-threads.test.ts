@@ -43,7 +43,9 @@ test('the recovery of a cron lies under its failure, by a mail server whose auth
   await mail.received(1)
   target.route('/report', () => ({ status: 500 }))
   const made = await client.send('POST', '/api/crons', {
-    ...{ name: 'Nightly <report>', url: `${target.url}/report`, cron_expression: '0 0 1 1 *' },
+    name: 'Nightly <report>',
+    url: `${target.url}/report`,
+    cron_expression: '0 0 1 1 *',
   })
   const { id } = made.body as { id: number }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { SigningSecret } from '../../../src/contract/generated/wire.ts'
+import type { SigningSecret } from '../../../clients/typescript/src/generated/wire.ts'
 import { stopProgram } from '../../support/servers/processes.ts'
 import { until } from '../../support/until.ts'
 import { createStandaloneWorld } from '../../support/servers/standalone-world.ts'
@@ -59,7 +59,7 @@ test('calls are signed with both secrets of a rotation from the answer on, and w
 test('a job takes a header from a Secret of the folder, and from the next one once that has changed', async () => {
   const [folder, target] = [newFolder(), await newTarget()]
   const manifests = newFolder()
-  const { client } = await start(folder, { PUNCTUAL_MANIFESTS: manifests })
+  const { client } = await start(folder, { PUNCTUAL_RESOURCES: manifests })
   const host = new URL(target.url).host
   const write = (token: string) =>
     writeFileSync(

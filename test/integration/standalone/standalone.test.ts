@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { CreatedCron, CronList } from '../../../src/contract/generated/wire.ts'
+import type { CreatedCron, CronList } from '../../../clients/typescript/src/generated/wire.ts'
 import { createApiClient, type ApiClient } from '../../support/servers/api-client.ts'
 import { complaintsAbout, stopProgram } from '../../support/servers/processes.ts'
 import { createStandaloneWorld, redisPid } from '../../support/servers/standalone-world.ts'
@@ -350,7 +350,7 @@ describe.concurrent('standalone', () => {
     const { program } = await start(folder)
     expect(await stopProgram(program)).toEqual([])
     for (const [manifests, text] of refusals) {
-      const refused = run(folder, { PUNCTUAL_MANIFESTS: manifests })
+      const refused = run(folder, { PUNCTUAL_RESOURCES: manifests })
       expect(await refused.exited, manifests).toEqual({ code: 2, signal: null })
       expect(refused.errorLines, manifests).toEqual([expect.stringContaining(text)])
     }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { makeKeptFolder } from '../../support/engine/kept-folder.ts'
 import { complaintsAbout, programCommand, runCommand, type Program } from '../../support/servers/processes.ts'
 import { createStandaloneWorld, redisPid } from '../../support/servers/standalone-world.ts'
 import { hang, latch } from '../../support/targets/target.ts'
@@ -17,6 +18,7 @@ const WAITING_FOR_REDIS = {
   PUNCTUAL_PORT: '0',
   PUNCTUAL_OPS_PORT: '0',
   PUNCTUAL_LOG_FORMAT: 'json',
+  ...makeKeptFolder().env(),
 }
 
 const { newFolder, newTarget, start, run, close } = createStandaloneWorld()

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import { QUEUE_KEY_WORDS, SHARD_KEY_WORDS } from '../../../src/redis/layout/keys.ts'
+import { afterAll, describe, expect } from 'vitest'
+import type { RedisConnection } from '../../../src/redis/base/client/connection.ts'
+import { QUEUE_KEY_WORDS, SHARD_KEY_WORDS } from '../../../src/redis/base/layout/keys.ts'
 import { STEPS, type StepName } from '../../../src/redis/steps.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
+import { test } from '../../support/servers/shared-redis.ts'
 import { CRON_SHARDS } from '../crons/cron-scenes.ts'
 import { SCENES } from './tear-scenes.ts'
 
@@ -16,12 +17,13 @@ function wordOf(key: string): string {
 /** Keys that the sender gives, by the word they must have. */
 const GIVEN_KEYS: Readonly<Record<string, string>> = {
   bucket: 'm',
+  bulkWaiting: 'bu',
   bulks: 'bk',
   channelStates: 'nc',
   deliveryLog: 'nl',
   callList: 'cf or co',
   cronRecords: 'kr',
-  hash: 'teams or tokens or secrets',
+  hash: 'teams or tokens or secrets or stat',
   hashTeams: 'teams',
   revoked: 'revoked',
   tokens: 'tokens',
@@ -31,10 +33,12 @@ const GIVEN_KEYS: Readonly<Record<string, string>> = {
   index: 'qn or kn',
   installation: 'meta',
   jobIndex: 'ix',
+  intakeMark: 'im',
   part: 'bp',
   pushedBucket: 'pushed',
   rate: 'rl',
   sessions: 'session',
+  lock: 'bt or mr',
   loginCode: 'code',
   settledTallies: 's',
   teamCrons: 'kn',
@@ -42,6 +46,7 @@ const GIVEN_KEYS: Readonly<Record<string, string>> = {
   alertOrder: 'ao',
   alertTotals: 'af',
   alertCounts: 'an',
+  issues: 'is',
   auditAsked: 'aq or daq or saq',
   auditCounts: 'auc or dauc or sauc',
   auditLog: 'au or dau or sau',
@@ -60,14 +65,11 @@ describe('the keys a step is sent with are those that its description names', ()
   let redis: TestRedis
   let connection: RedisConnection
 
-  beforeAll(async () => {
-    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  test.beforeAll(async ({ emptyRedis }) => {
+    redis = emptyRedis
     connection = await openConnection(redis.url)
   })
-  afterAll(async () => {
-    connection.disconnect()
-    await redis.stop()
-  })
+  afterAll(() => connection.disconnect())
 
   test('for every step', () => {
     expect(new Set(SCENES.map(([name]) => name))).toEqual(new Set(STEPS.map(({ name }) => name)))

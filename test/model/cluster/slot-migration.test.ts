@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { Cluster, type Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StartupError, StoreUnavailableError } from '../../../src/domain/errors.ts'
-import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import { shardKeys } from '../../../src/redis/client/engine.ts'
-import { absentKeyBeside } from '../../../src/redis/layout/keys.ts'
+import type { RedisConnection } from '../../../src/redis/base/client/connection.ts'
+import { shardKeys } from '../../../src/redis/base/engine/engine.ts'
+import { absentKeyBeside } from '../../../src/redis/base/layout/keys.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
+import { createShardMaintenance } from '../../../src/redis/upkeep/maintenance/shard-maintenance.ts'
 import { assertClean, claimed, openExecutor, pushOne } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
-import { freePort, startCluster, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { beginSlotMove, nodesAgree, ownsSlotOf, startCluster } from '../../support/redis/redis-cluster.ts'
+import { freePort, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { startTcpProxy } from '../../support/targets/tcp-proxy.ts'
 import { until } from '../../support/until.ts'
 import { loadWrappedScripts, type SentStep } from '../../support/lua/wrapped-scripts.ts'
@@ -112,9 +113,12 @@ describe('a step sent while its slot moves to another node', () => {
       try {
         await move.some(isMoved)
         const sent = { ...step, keys: declare(step.keys), args: [...step.args, world.clock.wallMs, 0] }
+        // A refused step has changed nothing, on either node.
+        const before = await contents()
         refusals.push(await refusalOf(move.from, sent, 'plainly'))
         refusals.push(await refusalOf(move.to, sent, 'plainly'))
         refusals.push(await refusalOf(move.to, sent, 'asking'))
+        assert.deepEqual(await contents(), before)
       } catch (error) {
         faults.push(error)
         throw error
@@ -129,9 +133,8 @@ describe('a step sent while its slot moves to another node', () => {
     return refusals
   }
 
-  /** A refused step has changed nothing, on either node. */
+  /** Sends the step; answers the first word of what the node says instead of running it. */
   async function refusalOf(node: TestRedis, step: SentStep, how: 'plainly' | 'asking'): Promise<string> {
-    const before = await contents()
     if (how === 'asking') await node.client.call('ASKING')
     const words = [...step.keys, ...step.args].map(String)
     const sent = node.client.eval(SCRIPTS[step.name].source, step.keys.length, ...words)
@@ -140,7 +143,6 @@ describe('a step sent while its slot moves to another node', () => {
       (error: unknown) => (error as Error).message,
     )
     assert.match(message, REFUSED)
-    assert.deepEqual(await contents(), before)
     return message.split(' ')[0] as string
   }
 
@@ -158,79 +160,14 @@ describe('a step sent while its slot moves to another node', () => {
     return both.flat()
   }
 
-  /** Waits until both nodes see the same owners in the same epochs: two moves at once would contradict each other. */
-  async function nodesAgree(): Promise<void> {
-    await until('the nodes agree', async () => {
-      const views = await Promise.all(
-        nodes.map(async (node) => viewOf(String(await node.client.call('CLUSTER', 'NODES')))),
-      )
-      return views[0] === views[1]
-    })
-  }
-
   /** @param key one of the slot that moves */
   async function beginMove(key: string) {
-    await nodesAgree()
-    const slot = String(await nodes[0].client.cluster('KEYSLOT', key))
-    const ids = await Promise.all(nodes.map((node) => node.client.cluster('MYID')))
-    const mine = await nodes[0].client.call('CLUSTER', 'NODES')
-    const isFirst = ownsSlot(String(mine), ids[0] as string, Number(slot))
+    await nodesAgree(nodes)
+    const isFirst = await ownsSlotOf(nodes[0].client, key)
     const [from, to] = isFirst ? nodes : ([nodes[1], nodes[0]] as const)
-    const [fromId, toId] = (isFirst ? ids : ids.toReversed()) as [string, string]
-    await to.client.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId)
-    await from.client.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId)
-
-    async function carry(
-      source: TestRedis,
-      target: TestRedis,
-      isMoved: (at: number) => boolean,
-    ): Promise<void> {
-      const keys = (await source.client.call('CLUSTER', 'GETKEYSINSLOT', slot, '100000')) as string[]
-      const moving = keys.toSorted().filter((_, at) => isMoved(at))
-      if (moving.length === 0) return
-      const words = ['127.0.0.1', String(target.port), '', '0', '5000', 'KEYS', ...moving]
-      await source.client.call('MIGRATE', ...words)
-    }
-    const some = (isMoved: (at: number) => boolean) => carry(from, to, isMoved)
-    return {
-      from,
-      to,
-      some,
-      finish: async () => {
-        await some(() => true)
-        for (const node of [to, from]) await node.client.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId)
-      },
-      /** The operator thinks better of it. */
-      cancel: async () => {
-        await from.client.call('CLUSTER', 'SETSLOT', slot, 'STABLE')
-        await carry(to, from, EVERY)
-        await to.client.call('CLUSTER', 'SETSLOT', slot, 'STABLE')
-      },
-    }
+    return { from, to, ...(await beginSlotMove(from, to, key)) }
   }
 })
-
-function viewOf(nodesText: string): string {
-  const lines = nodesText.split('\n').map((line) => {
-    const words = line.split(' ')
-    return [words[0], words[6], ...words.slice(8).filter((range) => !range.startsWith('['))].join(' ')
-  })
-  return lines.toSorted().join('\n')
-}
-
-/** @param nodesText what CLUSTER NODES answers */
-function ownsSlot(nodesText: string, id: string, slot: number): boolean {
-  const words =
-    nodesText
-      .split('\n')
-      .find((line) => line.startsWith(id))
-      ?.split(' ')
-      .slice(8) ?? []
-  return words.some((range) => {
-    const [first, last = first] = range.split('-').map(Number)
-    return first !== undefined && last !== undefined && first <= slot && slot <= last
-  })
-}
 
 async function faultOf(act: () => Promise<unknown>): Promise<unknown> {
   return act().then(

@@ -1,25 +1,24 @@
-import { forgetAlerts } from '../../../src/redis/alerts/forget-alerts.ts'
+import { forgetAlerts } from '../../../src/redis/ledger/alerts/forget-alerts.ts'
 import { ALERT_RETENTION_DAYS, LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import { ENQUEUE } from '../../../src/redis/enqueue/enqueue-batch.ts'
+import { ENQUEUE } from '../../../src/redis/jobs/enqueue/enqueue-batch.ts'
 import type { ClaimedJob, ClaimedWork, WorkEnd, JobIntake } from '../../../src/ports/jobs.ts'
-import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
+import { createBacklogReader } from '../../../src/redis/jobs/queues/backlog-reader.ts'
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
-import { shardKeys } from '../../../src/redis/client/engine.ts'
+import { shardKeys } from '../../../src/redis/base/engine/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
-import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
-import { trimFinished } from '../../../src/redis/history/finished-chains.ts'
+import { RedisJobSource } from '../../../src/redis/jobs/execute/job-source.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
+import { purgeDeadLetters } from '../../../src/redis/ledger/retention/dead-letters.ts'
+import { trimFinished } from '../../../src/redis/jobs/history/finished-chains.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
-import { sealAllAnew } from '../../../src/redis/control/sealed/reseal.ts'
-import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
-import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
+import { sealAllAnew } from '../../../src/redis/control/compiler/reseal.ts'
+import { SecretBox } from '../../../src/redis/base/secret-box.ts'
+import { createShardMaintenance } from '../../../src/redis/upkeep/maintenance/shard-maintenance.ts'
+import { readShardUsage } from '../../../src/redis/ledger/quotas/usage-reader.ts'
 import { createFakeWindows } from '../../support/engine/fake-windows.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import {
@@ -31,21 +30,25 @@ import {
   pushOne,
 } from '../../support/engine/model-executor.ts'
 import type { World } from '../../support/engine/model-world.ts'
-import { ACCESS_SCENES } from '../access/access-scenes.ts'
-import { AUDIT_SCENES } from '../audit-log/audit-scenes.ts'
-import { SESSION_SCENES } from '../sessions/session-scenes.ts'
-import { BULK_SCENES } from '../bulk/bulk-scenes.ts'
-import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
-import { LIMIT_SCENES } from '../alerts/limit-scenes.ts'
-import { DOCTOR_SCENES } from '../inspection/doctor-scenes.ts'
-import { HISTORY_SCENES } from '../history/history-scenes.ts'
-import { MENDING_SCENES } from '../mending/mending-scenes.ts'
+import { ACCESS_SCENES } from '../control/access/access-scenes.ts'
+import { AUDIT_SCENES } from '../ledger/audit-log/audit-scenes.ts'
+import { SESSION_SCENES } from '../control/sessions/session-scenes.ts'
+import { BULK_SCENES } from '../jobs/bulk/bulk-scenes.ts'
+import { ALERT_SCENES } from '../ledger/alerts/alert-scenes.ts'
+import { ISSUE_SCENES } from '../ledger/issues/issue-scenes.ts'
+import { LIMIT_SCENES } from '../ledger/alerts/limit-scenes.ts'
+import { DOCTOR_SCENES } from '../upkeep/inspection/doctor-scenes.ts'
+import { HISTORY_SCENES } from '../jobs/history/history-scenes.ts'
+import { FLOW_SCENES } from '../jobs/flow/flow-scenes.ts'
+import { LOSS_SCENES } from '../jobs/losses/loss-scenes.ts'
+import { MENDING_SCENES } from '../jobs/mending/mending-scenes.ts'
 import { CRON_SCENES } from '../crons/cron-scenes.ts'
-import { CHANNEL_SCENES } from '../notifications/channel-scenes.ts'
-import { NAMESPACE_SCENES } from '../namespaces/erase-scenes.ts'
-import { STATISTICS_SCENES } from '../statistics/statistics-scenes.ts'
+import { CHANNEL_SCENES } from '../ledger/notifications/channel-scenes.ts'
+import { NAMESPACE_SCENES } from '../control/namespaces/erase-scenes.ts'
+import { STATISTICS_SCENES } from '../watch/statistics/statistics-scenes.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
+import { queuePages } from '../../support/engine/lists/queue-pages.ts'
 
 /** A stage for one step: what was there before, and who sends the step. */
 export interface Stage {
@@ -66,6 +69,7 @@ const LARGE = JSON.stringify('x'.repeat(5000))
 export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...ACCESS_SCENES,
   ...ALERT_SCENES,
+  ...ISSUE_SCENES,
   ...BULK_SCENES,
   ...AUDIT_SCENES,
   ...SESSION_SCENES,
@@ -73,6 +77,8 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...DOCTOR_SCENES,
   ...HISTORY_SCENES,
   ...LIMIT_SCENES,
+  ...FLOW_SCENES,
+  ...LOSS_SCENES,
   ...CHANNEL_SCENES,
   ...STATISTICS_SCENES,
   ...NAMESPACE_SCENES,
@@ -88,7 +94,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
     'a look at a team',
     async ({ world }) =>
       () =>
-        lookAtShard(world.engine, shardKeys(world.engine, 0), ['default'], 0),
+        readShardUsage(world.engine, shardKeys(world.engine, 0), ['default'], 0),
   ],
   [
     'reserve_queue',
@@ -165,7 +171,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
     },
   ],
   [
-    'replay',
+    'remake_page',
     'a dead letter with a large request',
     async (stage) => {
       const [root] = await makeDeadLetters(stage, 1)
@@ -175,8 +181,8 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ],
   ...MENDING_SCENES,
   ...(['ready', 'near', 'minute'] as const).map((place): [StepName, string, Scene] => [
-    'remove_job',
-    `a job that is ${place}`,
+    'open_page',
+    `a job that is ${place} and removed`,
     async (stage) => {
       const delaySeconds = { ready: 0, near: 30, minute: 500 }[place]
       const request = { payload: LARGE }
@@ -238,19 +244,11 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
     },
   ],
   [
-    'count_queues',
-    'a queue with jobs of every kind',
-    async (stage) => {
-      await finishScene(stage).then((finish) => finish())
-      return () => createQueueStats(stage.world.engine).count([{ team: 'default', name: 'emails' }])
-    },
-  ],
-  [
     'list_names',
     'a team with a queue',
     async ({ world, intake }) => {
       await pushOne(intake)
-      return () => createQueueStore(world.engine).list({ team: 'default', limit: 10, cursor: null })
+      return () => queuePages(world.engine)({ team: 'default', limit: 10, cursor: null })
     },
   ],
   [

@@ -10,12 +10,12 @@ import { createHttpCaller } from '../../../src/outbound/http-caller.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { ClaimedWork, JobIntake, JobSource, NewJob, WorkEnd } from '../../../src/ports/jobs.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
-import { connectRedis } from '../../../src/redis/client/connection.ts'
-import { createEngine, type Engine } from '../../../src/redis/client/engine.ts'
-import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
-import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
-import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
-import { openInstallation } from '../../../src/redis/installation/installation.ts'
+import { connectRedis } from '../../../src/redis/base/client/connection.ts'
+import { createEngine, type Engine } from '../../../src/redis/base/engine/engine.ts'
+import { createStepRunner } from '../../../src/redis/base/engine/step-runner.ts'
+import { createJobIntake } from '../../../src/redis/jobs/enqueue/job-intake.ts'
+import { RedisJobSource } from '../../../src/redis/jobs/execute/job-source.ts'
+import { openInstallation } from '../../../src/redis/base/installation/installation.ts'
 import { loadScripts } from '../../../src/redis/steps.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { newJob } from '../../support/engine/engine.ts'
@@ -76,7 +76,13 @@ export class CostStage {
   }
 
   static async open(redis: TestRedis): Promise<CostStage> {
-    const options = { url: redis.url, commandTimeoutMs: 10_000, name: 'test', logger: quietLogger }
+    const options = {
+      url: redis.url,
+      commandTimeoutMs: 10_000,
+      name: 'test',
+      clock: systemClock,
+      logger: quietLogger,
+    }
     const connection = await connectRedis(options)
     const jobIds = await openInstallation(connection, 1)
     const scripts = loadScripts()
@@ -176,6 +182,7 @@ function callRunnerOf(caller: HttpCaller, jobIds: JobIds): CallRunner {
     jobIds,
     metrics: quietMetrics,
     noteDefect: (_part, error) => assert.fail(error as Error),
+    random: () => 0.5,
     keepsSuccess: () => false,
     onLocalFault: () => assert.fail('the machine opens no connection'),
   })

@@ -22,22 +22,22 @@ const LIVES_OF_A_ROUND = 20
 const ONE_ALONE: Record<Stage, CountedCost> = {
   push: {
     asked:
-      'evalsha 1 hget 1 hincrby 4 hmget 4 hset 4 llen 1 publish 1 rpush 1 time 1 zadd 1 zrange 1 zscore 1',
-    toRedis: 1151,
+      'evalsha 1 get 1 hincrby 4 hmget 5 hset 4 llen 1 publish 1 rpush 1 set 1 time 1 zadd 1 zrange 1 zscore 1',
+    toRedis: 1212,
     fromRedis: 47,
     toTarget: 0,
   },
   claim: {
     asked:
-      'del 1 evalsha 1 get 1 hget 3 hincrby 1 hmget 2 hset 2 lrange 1 set 1 time 1 zadd 1 zcard 1 zincrby 1 zrange 3 zrem 1 zscore 1',
+      'del 1 evalsha 1 get 1 hget 2 hincrby 1 hmget 3 hset 2 lrange 1 set 1 time 1 zadd 1 zcard 1 zincrby 1 zrange 3 zrem 1 zscore 1',
     toRedis: 811,
     fromRedis: 466,
     toTarget: 0,
   },
   call: { asked: '', toRedis: 0, fromRedis: 0, toTarget: 481 },
   finish: {
-    asked: 'evalsha 1 hdel 2 hget 3 hincrby 5 hmget 2 hset 3 lpush 1 rpush 1 time 1 zrem 1',
-    toRedis: 1105,
+    asked: 'evalsha 1 hdel 2 hget 2 hincrby 5 hmget 3 hset 3 lpush 1 rpush 1 time 1 zrem 1',
+    toRedis: 1124,
     fromRedis: 49,
     toTarget: 0,
   },
@@ -47,22 +47,22 @@ const ONE_ALONE: Record<Stage, CountedCost> = {
 const HUNDRED_TOGETHER: Record<Stage, CountedCost> = {
   push: {
     asked:
-      'evalsha 1 hget 1 hincrby 4 hmget 4 hset 4 llen 1 publish 1 rpush 1 time 1 zadd 1 zrange 1 zscore 1',
-    toRedis: 22041,
+      'evalsha 1 get 1 hincrby 4 hmget 5 hset 4 llen 1 publish 1 rpush 1 set 1 time 1 zadd 1 zrange 1 zscore 1',
+    toRedis: 22102,
     fromRedis: 49,
     toTarget: 0,
   },
   claim: {
     asked:
-      'del 1 evalsha 2 get 2 hget 6 hincrby 2 hmget 4 hset 4 llen 2 lrange 4 ltrim 1 set 2 time 2 zadd 2 zcard 2 zincrby 3 zrange 6 zrem 1 zscore 2',
+      'del 1 evalsha 2 get 2 hget 4 hincrby 2 hmget 6 hset 4 llen 2 lrange 4 ltrim 1 set 2 time 2 zadd 2 zcard 2 zincrby 3 zrange 6 zrem 1 zscore 2',
     toRedis: 1488,
     fromRedis: 24795,
     toTarget: 0,
   },
   call: { asked: '', toRedis: 0, fromRedis: 0, toTarget: 48265 },
   finish: {
-    asked: 'evalsha 2 hdel 4 hget 6 hincrby 10 hmget 4 hset 6 lpush 2 rpush 2 time 2 zrem 2',
-    toRedis: 14933,
+    asked: 'evalsha 2 hdel 4 hget 4 hincrby 10 hmget 6 hset 6 lpush 2 rpush 2 time 2 zrem 2',
+    toRedis: 14971,
     fromRedis: 198,
     toTarget: 0,
   },
@@ -71,22 +71,22 @@ const HUNDRED_TOGETHER: Record<Stage, CountedCost> = {
 const FIFTY_QUEUES: Record<Stage, CountedCost> = {
   push: {
     asked:
-      'evalsha 1 hget 1 hincrby 4 hmget 53 hset 53 llen 50 publish 1 rpush 50 time 1 zadd 50 zrange 1 zscore 1',
-    toRedis: 22104,
+      'evalsha 1 get 1 hincrby 4 hmget 54 hset 53 llen 50 publish 1 rpush 50 set 1 time 1 zadd 50 zrange 1 zscore 1',
+    toRedis: 22165,
     fromRedis: 49,
     toTarget: 0,
   },
   claim: {
     asked:
-      'del 1 evalsha 1 get 1 hget 3 hincrby 1 hmget 100 hset 2 lrange 50 set 1 time 1 zadd 50 zcard 1 zincrby 1 zrange 3 zrem 1 zscore 1',
+      'del 1 evalsha 1 get 1 hget 2 hincrby 1 hmget 101 hset 2 lrange 50 set 1 time 1 zadd 50 zcard 1 zincrby 1 zrange 3 zrem 1 zscore 1',
     toRedis: 8020,
     fromRedis: 15297,
     toTarget: 0,
   },
   call: { asked: '', toRedis: 0, fromRedis: 0, toTarget: 24150 },
   finish: {
-    asked: 'evalsha 1 hdel 51 hget 3 hincrby 5 hmget 51 hset 52 lpush 50 rpush 1 time 1 zrem 50',
-    toRedis: 16535,
+    asked: 'evalsha 1 hdel 51 hget 2 hincrby 5 hmget 52 hset 52 lpush 50 rpush 1 time 1 zrem 50',
+    toRedis: 16554,
     fromRedis: 99,
     toTarget: 0,
   },

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, describe } from 'vitest'
 import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
 import { decideCron } from '../../../src/executor/crons/cron-decision.ts'
 import { TickWriter } from '../../../src/executor/crons/tick-writer.ts'
-import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import { shardKeys } from '../../../src/redis/client/engine.ts'
+import type { RedisConnection } from '../../../src/redis/base/client/connection.ts'
+import { shardKeys } from '../../../src/redis/base/engine/engine.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
-import type { ShardKeys } from '../../../src/redis/layout/keys.ts'
+import type { ShardKeys } from '../../../src/redis/base/layout/keys.ts'
 import type { Scripts } from '../../../src/redis/steps.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { assertClean, claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
 import { loadWrappedScripts } from '../../support/lua/wrapped-scripts.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
+import { test } from '../../support/servers/shared-redis.ts'
 
 const MINUTE_MS = 60_000
 const NOON_MS = Date.UTC(2032, 1, 28, 12)
@@ -25,14 +26,11 @@ const QUEUE = 'q'
 let redis: TestRedis
 let connection: RedisConnection
 
-beforeAll(async () => {
-  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+test.beforeAll(async ({ emptyRedis }) => {
+  redis = emptyRedis
   connection = await openConnection(redis.url)
 })
-afterAll(async () => {
-  connection.disconnect()
-  await redis.stop()
-})
+afterAll(() => connection.disconnect())
 
 /** A key of the bad team's cron, by its hidden queue or by the queue that it names. */
 type KeyOf = (keys: ShardKeys, of: { readonly cron: string; readonly queue: string }) => string

@@ -15,8 +15,16 @@ const TICKS = 6
 const ZONES = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 /** Days that a zone skipped or had twice, two hours, half hours, and clocks that are changed for a month. */
 const ODD_ZONES = [
-  ...['Pacific/Apia', 'Pacific/Kwajalein', 'Asia/Manila', 'Antarctica/Troll', 'Australia/Lord_Howe'],
-  ...['Africa/Casablanca', 'America/St_Johns', 'America/Juneau', 'Africa/Monrovia', 'Europe/Dublin'],
+  'Pacific/Apia',
+  'Pacific/Kwajalein',
+  'Asia/Manila',
+  'Antarctica/Troll',
+  'Australia/Lord_Howe',
+  'Africa/Casablanca',
+  'America/St_Johns',
+  'America/Juneau',
+  'Africa/Monrovia',
+  'Europe/Dublin',
 ]
 
 const parsed = (text: string): CronExpression => {

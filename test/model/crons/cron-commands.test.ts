@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { cronScheduleOf } from '../../../src/domain/crons/cron.ts'
 import { decideCron } from '../../../src/executor/crons/cron-decision.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
@@ -8,7 +8,8 @@ import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { assertClean, claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
 import { openWorld } from '../../support/engine/model-world.ts'
 import { commandsDuring } from '../../support/servers/command-counts.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
+import { test } from '../../support/servers/shared-redis.ts'
 
 const NOON_MS = Date.UTC(2032, 1, 28, 12)
 const MINUTE_MS = 60_000
@@ -17,10 +18,9 @@ type Counts = Readonly<Record<string, number>>
 
 let redis: TestRedis
 
-beforeAll(async () => {
-  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+test.beforeAll(({ emptyRedis }) => {
+  redis = emptyRedis
 })
-afterAll(() => redis.stop())
 
 /** What Redis is asked for the second run of so many crons without queues, by what it is asked for. */
 async function commandsOf(crons: number): Promise<Readonly<Record<'tick' | 'claim' | 'finish', Counts>>> {
@@ -71,6 +71,12 @@ test('a run of a cron without a queue costs Redis these commands and no others',
   expect(perRun(few.tick, many.tick, 32)).toEqual({ hmget: 1, hset: 1, lpush: 1, rpush: 1 })
   expect(perRun(few.claim, many.claim, 32)).toEqual({ hmget: 2, lrange: 1, zadd: 1 })
   expect(perRun(few.finish, many.finish, 32)).toEqual({
-    ...{ hdel: 1, hmget: 1, hset: 1, lpos: 1, lpush: 1, lset: 1, zrem: 1 },
+    hdel: 1,
+    hmget: 1,
+    hset: 1,
+    lpos: 1,
+    lpush: 1,
+    lset: 1,
+    zrem: 1,
   })
 })

@@ -1,22 +1,24 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect } from 'vitest'
 import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { decideCron } from '../../../src/executor/crons/cron-decision.ts'
 import type { CronSource, DueCron, CronRun } from '../../../src/ports/crons.ts'
 import type { JobSource } from '../../../src/ports/jobs.ts'
-import type { RedisConnection } from '../../../src/redis/client/connection.ts'
+import type { RedisConnection } from '../../../src/redis/base/client/connection.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
-import { shardOfQueue } from '../../../src/redis/client/engine.ts'
+import { shardOfQueue } from '../../../src/redis/base/engine/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import type { Scripts } from '../../../src/redis/steps.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { assertClean, claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
+import { REPEATED } from '../../support/engine/drawn-seeds.ts'
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
+import { test } from '../../support/servers/shared-redis.ts'
 import { tickAll } from '../../support/engine/tick-all.ts'
 import { loadWrappedScripts } from '../../support/lua/wrapped-scripts.ts'
 import { CronModel, spreadOfCron } from './cron-model.ts'
@@ -25,7 +27,9 @@ import { AN_ACTOR } from '../../support/principals.ts'
 const TEAM = 'default'
 const NAMES = ['a', 'b', 'c']
 const SHARDS = 2
-const RUNS = Number(process.env['CRON_STORIES'] ?? 150)
+const RUNS = Number(process.env['CRON_STORIES'] ?? 60)
+/** Each bug is planted into the same stories. */
+const RUNS_UNTIL_FOUND = 150
 const WRAPPED = loadWrappedScripts()
 
 const name = fc.constantFrom(...NAMES)
@@ -96,20 +100,17 @@ describe('crons on a real Redis', () => {
   let redis: TestRedis
   let connection: RedisConnection
 
-  beforeAll(async () => {
-    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  test.beforeAll(async ({ emptyRedis }) => {
+    redis = emptyRedis
     connection = await openConnection(redis.url)
   })
-  afterAll(async () => {
-    connection.disconnect()
-    await redis.stop()
-  })
+  afterAll(() => connection.disconnect())
 
   test(
     'are as a model of them, whoever ticks and whatever is lost or sent twice',
     { timeout: 120_000 },
     async () => {
-      const details = await fc.check(stories(), { numRuns: RUNS })
+      const details = await fc.check(stories(), { numRuns: RUNS, ...REPEATED })
       expect(details.failed, fc.defaultReportMessage(details)).toBe(false)
     },
   )
@@ -128,7 +129,11 @@ describe('crons on a real Redis', () => {
       return source.replace(right, wrong)
     })
     assert.ok(isPlanted, 'the step reads otherwise by now: plant the bug anew')
-    const details = await fc.check(stories(scripts), { numRuns: RUNS, endOnFailure: true, seed: 2 })
+    const details = await fc.check(stories(scripts), {
+      numRuns: RUNS_UNTIL_FOUND,
+      endOnFailure: true,
+      seed: 2,
+    })
     expect(details.failed).toBe(true)
   })
 
@@ -238,8 +243,10 @@ class Story {
     const expected = [...model.crons.values()].filter((cron) => model.isDue(cron, nowMs))
     const reads = await Promise.all(
       this.#tickers.map(async ([first, second]) => ({
-        ...{ first, second },
-        ...{ due: await first.due(0), same: await second.due(0) },
+        first,
+        second,
+        due: await first.due(0),
+        same: await second.due(0),
       })),
     )
     for (const { cronId } of reads.flatMap(({ due }) => due)) {
@@ -352,7 +359,12 @@ class Story {
       assert.ok(found !== null)
       const { lastRun, ...rest } = found
       assert.deepEqual(rest, {
-        ...{ cronId, team: TEAM, name, settings, consecutiveFailures: failures, lastSuccessAtMs: successMs },
+        cronId,
+        team: TEAM,
+        name,
+        settings,
+        consecutiveFailures: failures,
+        lastSuccessAtMs: successMs,
         nextRunAtMs: expectedMs === null ? null : expectedMs + spreadMs,
       })
       const answer = await this.#store.runs({ team: TEAM, cronId, limit: 100, cursor: null })
@@ -366,7 +378,10 @@ class Story {
           ticks,
         })),
         cron.runs.map(({ tickMs, result, isManual, ticks }) => ({
-          ...{ scheduledAtMs: tickMs, result, isManual, ticks },
+          scheduledAtMs: tickMs,
+          result,
+          isManual,
+          ticks,
         })),
       )
     }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, describe } from 'vitest'
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
-import type { RedisConnection } from '../../../src/redis/client/connection.ts'
+import type { RedisConnection } from '../../../src/redis/base/client/connection.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
+import { test } from '../../support/servers/shared-redis.ts'
 import { CronStage, NAME, TEAM, type Place } from './cron-stage.ts'
 
 const MINUTE_MS = 60_000
@@ -20,14 +21,11 @@ const ROUTES: ReadonlyArray<readonly [Place, Place]> = [
 let redis: TestRedis
 let connection: RedisConnection
 
-beforeAll(async () => {
-  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+test.beforeAll(async ({ emptyRedis }) => {
+  redis = emptyRedis
   connection = await openConnection(redis.url)
 })
-afterAll(async () => {
-  connection.disconnect()
-  await redis.stop()
-})
+afterAll(() => connection.disconnect())
 
 async function openStage(): Promise<CronStage> {
   const stage = new CronStage(await openWorld(redis, { connection, shards: 3, startMs: NOON_MS - 10_000 }))

@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict'
-import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { afterAll, beforeEach, describe } from 'vitest'
 import { HOLD_RECHECK_MS } from '../../../src/domain/limits.ts'
+import { ATTEMPTS_PER_CHAIN } from '../../../src/domain/jobs/job-ids.ts'
 import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
 import { decideCron } from '../../../src/executor/crons/cron-decision.ts'
 import { deferCron } from '../../../src/executor/crons/held-crons.ts'
 import type { CronSource, CronStore } from '../../../src/ports/crons.ts'
-import { inspect } from '../../../src/redis/inspection/inspect.ts'
-import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import { decodeState } from '../../../src/redis/layout/cron-record.ts'
+import { inspect } from '../../../src/redis/upkeep/inspection/inspect.ts'
+import type { RedisConnection } from '../../../src/redis/base/client/connection.ts'
+import { decodeState } from '../../../src/redis/base/layout/cron-record.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
+import { endedAmong } from '../../../src/redis/crons/ended-runs.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
-import { shardKeys } from '../../../src/redis/client/engine.ts'
-import { indexPlace } from '../../../src/redis/layout/keys.ts'
+import { shardKeys } from '../../../src/redis/base/engine/engine.ts'
+import { indexPlace } from '../../../src/redis/base/layout/keys.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
-import { assertClean, claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
+import { assertClean, claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
 import { quietLogger } from '../../support/quiet.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
+import { test } from '../../support/servers/shared-redis.ts'
 import { tickAll } from '../../support/engine/tick-all.ts'
 
 const MINUTE_MS = 60_000
@@ -29,14 +32,11 @@ let store: CronStore
 let source: CronSource
 let told: unknown[]
 
-beforeAll(async () => {
-  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+test.beforeAll(async ({ emptyRedis }) => {
+  redis = emptyRedis
   connection = await openConnection(redis.url)
 })
-afterAll(async () => {
-  connection.disconnect()
-  await redis.stop()
-})
+afterAll(() => connection.disconnect())
 beforeEach(async () => {
   world = await openWorld(redis, { connection, shards: 1, startMs: NOON_MS + 10_000 })
   store = createCronStore(world.engine)
@@ -173,6 +173,20 @@ describe('a cron whose records are damaged', () => {
     assert.deepEqual(told, [])
     assert.ok(gone > 0)
   })
+})
+
+test('a run goes on as long as any of its attempts is open, the last one too', async () => {
+  const { engine } = world
+  const [id = 0] = await pushAll(world.newIntake(), 1)
+  const shard = engine.jobIds.shardOf(id)
+  const { records } = shardKeys(engine, shard).queue('1')
+  const last = engine.jobIds.idOf(shard, engine.jobIds.seqOf(id), ATTEMPTS_PER_CHAIN)
+  assert.deepEqual([...(await endedAmong(engine, [id]))], [])
+  await redis.client.hset(records, String(last), (await redis.client.hget(records, String(id))) ?? '')
+  await redis.client.hdel(records, String(id))
+  assert.deepEqual([...(await endedAmong(engine, [id]))], [])
+  await redis.client.hdel(records, String(last))
+  assert.deepEqual([...(await endedAmong(engine, [id]))], [id])
 })
 
 test('a cron that is set aside is left out of everything until it is due another time', async () => {

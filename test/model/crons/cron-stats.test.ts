@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
-import { afterAll, beforeAll, test } from 'vitest'
 import { createCronStats } from '../../../src/redis/crons/cron-stats.ts'
 import { assertClean, ended } from '../../support/engine/model-executor.ts'
 import { openWorld } from '../../support/engine/model-world.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
+import { test } from '../../support/servers/shared-redis.ts'
 import { CronStage, NAME, TEAM } from './cron-stage.ts'
 
 let redis: TestRedis
 
-beforeAll(async () => {
-  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+test.beforeAll(({ emptyRedis }) => {
+  redis = emptyRedis
 })
-afterAll(() => redis.stop())
 
 test('a cron is failing from the failure that it raised until a success, wherever it lives', async () => {
   const world = await openWorld(redis, { shards: 3 })

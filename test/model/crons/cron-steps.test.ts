@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { afterAll, beforeEach, describe } from 'vitest'
 import { CRON_RECORDS_MAX, LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
 import type { DueCron } from '../../../src/ports/crons.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
-import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import { inspect } from '../../../src/redis/inspection/inspect.ts'
+import type { RedisConnection } from '../../../src/redis/base/client/connection.ts'
+import { inspect } from '../../../src/redis/upkeep/inspection/inspect.ts'
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
-import { shardKeys } from '../../../src/redis/client/engine.ts'
+import { shardKeys } from '../../../src/redis/base/engine/engine.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
-import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
+import { decodeState } from '../../../src/redis/base/layout/cron-record.ts'
+import { RETIRE_CRON } from '../../../src/redis/crons/write/cron-steps.ts'
+import { SecretBox } from '../../../src/redis/base/secret-box.ts'
+import { createShardMaintenance } from '../../../src/redis/upkeep/maintenance/shard-maintenance.ts'
 import { claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
+import { test } from '../../support/servers/shared-redis.ts'
 import { CronStage, NAME, TEAM } from './cron-stage.ts'
 
 const MINUTE_MS = 60_000
@@ -24,14 +27,11 @@ let redis: TestRedis
 let connection: RedisConnection
 let stage: CronStage
 
-beforeAll(async () => {
-  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+test.beforeAll(async ({ emptyRedis }) => {
+  redis = emptyRedis
   connection = await openConnection(redis.url)
 })
-afterAll(async () => {
-  connection.disconnect()
-  await redis.stop()
-})
+afterAll(() => connection.disconnect())
 beforeEach(async () => {
   stage = new CronStage(await openWorld(redis, { connection, shards: 3, startMs: NOON_MS - 10_000 }))
   await stage.openExecutors()
@@ -268,6 +268,18 @@ describe('an inspection', () => {
       assert.ok((await inspect(engine)).some((each) => each.key === ks && each.message === message))
     },
   )
+})
+
+test('a cron that leaves a shard has a newer state there than before, once', async () => {
+  const { world } = stage
+  const { cronId } = await stage.apply('home')
+  const keys = shardKeys(world.engine, stage.shardAt('home'))
+  const before = (await redis.client.hget(keys.cronStates, String(cronId))) ?? assert.fail('no state')
+  const retire = async () =>
+    String(await world.engine.runner.run(RETIRE_CRON.with({ keys, cronId, epoch: '' })))
+  const state = await retire()
+  assert.equal(decodeState(state).version, decodeState(before).version + 1)
+  assert.equal(await retire(), state)
 })
 
 describe('a removal', () => {

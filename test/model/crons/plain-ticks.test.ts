@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect } from 'vitest'
 import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
 import { CRON_RECORDS_MAX } from '../../../src/domain/limits.ts'
 import { decideCron } from '../../../src/executor/crons/cron-decision.ts'
 import type { CronSource, PreparedTicks, TickAnswer } from '../../../src/ports/crons.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
-import { INDEX } from '../../../src/redis/layout/fields.ts'
-import type { ShardKeys } from '../../../src/redis/layout/keys.ts'
+import { INDEX } from '../../../src/redis/base/layout/fields.ts'
+import type { ShardKeys } from '../../../src/redis/base/layout/keys.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { assertClean, claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
+import { test } from '../../support/servers/shared-redis.ts'
 
 const NOON_MS = Date.UTC(2032, 1, 28, 12)
 const MINUTE_MS = 60_000
@@ -25,10 +26,9 @@ describe('a plain tick', () => {
   let source: CronSource
   let ids: Map<string, number>
 
-  beforeAll(async () => {
-    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  test.beforeAll(({ emptyRedis }) => {
+    redis = emptyRedis
   })
-  afterAll(() => redis.stop())
   afterEach(() => redis.client.config('SET', 'maxmemory', '0'))
   beforeEach(async () => {
     world = await openWorld(redis, { shards: 1, startMs: NOON_MS - 10_000 })

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { AUDIT_RETENTION_DAYS } from '../../../src/domain/limits.ts'
-import type { ShardKeys } from '../../../src/redis/layout/keys.ts'
+import type { ShardKeys } from '../../../src/redis/base/layout/keys.ts'
 import type { EngineModel } from './engine-model.ts'
 
 const DAY_MS = 86_400_000

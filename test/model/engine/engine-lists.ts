@@ -1,9 +1,9 @@
 import { ANY_JOB } from '../../../src/domain/jobs/job-filter.ts'
-import type { Engine } from '../../../src/redis/client/engine.ts'
+import type { Engine } from '../../../src/redis/base/engine/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import type { EngineModel } from './engine-model.ts'
 import type { ModelQueue } from './model-records.ts'
+import { queuePages } from '../../support/engine/lists/queue-pages.ts'
 
 /** Small, so that places lie between and within all that is listed. */
 const PAGE = 3
@@ -74,7 +74,7 @@ async function pages<T>(read: (cursor: string | null) => Promise<Page<T>>): Prom
 }
 
 async function listQueues(engine: Engine, team: string, cursor: string | null): Promise<Page<string>> {
-  const page = await createQueueStore(engine).list({ team, limit: PAGE, cursor })
+  const page = await queuePages(engine)({ team, limit: PAGE, cursor })
   if (page === 'bad_cursor') throw new Error(`a cursor of queues was refused: ${cursor}`)
   return { rows: page.queues.map(({ name }) => name), nextCursor: page.nextCursor }
 }

@@ -11,7 +11,7 @@ import type {
   ModelLimits,
   DrawnEnd,
 } from './model-records.ts'
-import { callbackQueueOf, splitNameField } from '../../../src/redis/layout/keys.ts'
+import { callbackQueueOf, splitNameField } from '../../../src/redis/base/layout/keys.ts'
 
 const DAY_MS = 86_400_000
 const LEASE_MS = 15_000

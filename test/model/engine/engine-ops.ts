@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { NewJob, ClaimGrant } from '../../../src/ports/jobs.ts'
-import { nameField } from '../../../src/redis/layout/keys.ts'
+import { nameField } from '../../../src/redis/base/layout/keys.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 import { newJob } from '../../support/engine/engine.ts'
 

@@ -1,12 +1,11 @@
-import type { Engine } from '../../../src/redis/client/engine.ts'
-import { LOOK_QUEUES } from '../../../src/redis/limit-warnings/queue-look.ts'
-import { createLiveReader } from '../../../src/redis/live/live-reader.ts'
-import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
-import { occupiedQueues } from '../../../src/redis/queues/occupied-queues.ts'
-import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { SAMPLE_QUEUES, type SampledRow } from '../../../src/redis/statistics/sampler.ts'
-import { createWaitExplainer } from '../../../src/redis/waiting/wait-explainer.ts'
+import type { Engine } from '../../../src/redis/base/engine/engine.ts'
+import { createLiveReader } from '../../../src/redis/watch/live/live-reader.ts'
+import { createBacklogReader } from '../../../src/redis/jobs/queues/backlog-reader.ts'
+import { occupiedQueues } from '../../../src/redis/jobs/queues/occupied-queues.ts'
+import { createQueueStats } from '../../../src/redis/jobs/queues/queue-stats.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
+import { readParts } from '../../../src/redis/jobs/queues/queue-parts.ts'
+import { createWaitExplainer } from '../../../src/redis/watch/wait-explainer.ts'
 import type { World } from '../../support/engine/model-world.ts'
 import type { EngineModel } from './engine-model.ts'
 import type { ModelJob, ModelQueue } from './model-records.ts'
@@ -75,18 +74,12 @@ class Readers {
     if (age !== null && this.#mayStart(queue, counts))
       this.#oldestOf.set(team, Math.max(age, this.#oldestOf.get(team) ?? 0))
 
-    const [, [sample]] = (await this.#engine.runner.run(
-      SAMPLE_QUEUES.with({ keys, queues: [{ localId }] }),
-    )) as [now: string, rows: [SampledRow]]
-    const sampled = [sample[2], sample[3], this.#ageOf(sample[4])]
-    this.#compare(`statistics of ${field}`, sampled, [ready, suspects.length, age])
-    const [, [look]] = (await this.#engine.runner.run(
-      LOOK_QUEUES.with({ keys, growingMs: 1, expiringMs: 1, queues: [{ localId }], retentionsMs: [] }),
-    )) as [now: string, rows: [[...head: string[], slots: number, ready: number, oldest: string]]]
-    const looked = [look[4], look[5], this.#ageOf(String(look[6]))]
-    this.#compare(`limits of ${field}`, looked, [inFlight + suspects.length, ready, age])
+    const [read] = await readParts(this.#engine, keys, [localId])
+    const sampled = [read?.counts.pending, read?.suspects, read?.slotsTaken, read?.oldestReadyMs]
+    const slots = inFlight + suspects.length
+    this.#compare(`statistics and limits of ${field}`, sampled, [ready, suspects.length, slots, age])
     const isFound = (await occupiedQueues(this.#engine, keys)).has(Number(localId))
-    if (inFlight + suspects.length > 0 && !isFound) this.found.push(`${field} is no occupied queue`)
+    if (slots > 0 && !isFound) this.found.push(`${field} is no occupied queue`)
     for (const job of [inLine[0], suspects[0]]) if (job !== undefined) await this.#compareWait(job, counts)
   }
 
@@ -110,17 +103,19 @@ class Readers {
     return dues.map((due) => Math.max(0, this.#nowMs - Math.min(due, ...oldest)))
   }
 
-  #ageOf(due: string): number | null {
-    return due === '' ? null : Math.max(0, this.#nowMs - Number(due))
-  }
-
   #freeSlots({ settings }: ModelQueue, { inFlight, suspects }: Counts): number {
     return Math.max(0, (settings.maxParallelism ?? Infinity) - inFlight - suspects.length)
   }
 
+  /** Suspects keep their slots, of which a limit that was lowered leaves fewer. */
+  #freeForSuspects({ settings: { maxParallelism } }: ModelQueue, { inFlight }: Counts): number {
+    return Math.max(0, (maxParallelism ?? Infinity) - inFlight)
+  }
+
   #mayStart(queue: ModelQueue, counts: Counts): boolean {
     if (!queue.settings.isActive) return false
-    return counts.suspects.length > 0 || (counts.inLine.length > 0 && this.#freeSlots(queue, counts) > 0)
+    if (counts.suspects.length > 0 && this.#freeForSuspects(queue, counts) > 0) return true
+    return counts.inLine.length > 0 && this.#freeSlots(queue, counts) > 0
   }
 
   async #compareWait(job: ModelJob, { inFlight, suspects }: Counts): Promise<void> {
@@ -134,11 +129,11 @@ class Readers {
   }
 
   async compareLive(team: string): Promise<void> {
-    const [look] = await createLiveReader(this.#engine).look([{ team, before: null }])
+    const [reading] = await createLiveReader(this.#engine).read([{ team, before: null }])
     const jobs = [...this.#model.jobs.values()].filter((job) => job.queue.team === team)
     this.#compare(
       `live figures of ${team}`,
-      [look?.figures.pending, look?.figures.inFlight, look?.figures.oldestReadyMs],
+      [reading?.figures.pending, reading?.figures.inFlight, reading?.figures.oldestStartable?.ageMs ?? null],
       [
         jobs.length,
         jobs.filter(({ place }) => place === 'in_flight').length,
@@ -158,10 +153,9 @@ class Readers {
       const counts = this.#countsOf(queue)
       if (!queue.settings.isActive) continue
       const free = this.#freeSlots(queue, counts)
-      const most = (queue.settings.maxParallelism ?? Infinity) - counts.inFlight
+      const most = this.#freeForSuspects(queue, counts)
       expected.ready += counts.suspects.length + (free > 0 ? counts.inLine.length : 0)
-      expected.startable +=
-        Math.min(counts.suspects.length, Math.max(0, most)) + Math.min(counts.inLine.length, free)
+      expected.startable += Math.min(counts.suspects.length, most) + Math.min(counts.inLine.length, free)
     }
     const held = this.#model.shards.flatMap((shard) => [...shard.held.values()].map(({ size }) => size))
     this.#compare(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Redis } from 'ioredis'
-import { decodeFinished } from '../../../src/redis/layout/finished-record.ts'
-import type { ShardKeys } from '../../../src/redis/layout/keys.ts'
+import { decodeFinished } from '../../../src/redis/base/layout/finished-record.ts'
+import type { ShardKeys } from '../../../src/redis/base/layout/keys.ts'
 import type { EngineModel } from './engine-model.ts'
 import type { KeptCall, ModelQueue } from './model-records.ts'
 

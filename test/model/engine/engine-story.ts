@@ -3,9 +3,9 @@ import type { Redis } from 'ioredis'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import type { ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../../../src/ports/jobs.ts'
-import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
+import type { RedisConnection } from '../../../src/redis/base/client/connection.ts'
+import { RedisJobSource } from '../../../src/redis/jobs/execute/job-source.ts'
+import { createShardMaintenance } from '../../../src/redis/upkeep/maintenance/shard-maintenance.ts'
 import { callRecord, ended } from '../../support/engine/model-executor.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import type { SentStep } from '../../support/lua/wrapped-scripts.ts'
@@ -14,7 +14,7 @@ import type { DrawnEnd } from './model-records.ts'
 import { QUEUES, toGrant, type EndOp, type Op } from './engine-ops.ts'
 import { SHARDS, STORY_RETENTION, StoryCallers } from './story-callers.ts'
 import { differences } from './engine-state.ts'
-import { judgeRooms, readSentClaim } from '../execute/sent-claim.ts'
+import { judgeRooms, readSentClaim } from '../jobs/execute/sent-claim.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 
 /** One executor's hold on one shard, as the executor itself sees it. */
@@ -144,8 +144,15 @@ export class Story {
     const name = `e${executor}.${generation}`
     const source = new RedisJobSource(this.world.engine, shard, name)
     return {
-      ...{ name, source, generation, known: [], openClaim: false, openFinish: null },
-      ...{ note: null, isFinishNoted: false, highestToken: 0 },
+      name,
+      source,
+      generation,
+      known: [],
+      openClaim: false,
+      openFinish: null,
+      note: null,
+      isFinishNoted: false,
+      highestToken: 0,
     }
   }
 
@@ -297,7 +304,7 @@ export class Story {
     const hold = this.#hold(executor, shard)
     const answer = await hold.source.beat(register)
     const expected = this.model.beat(shard, hold.name, register)
-    assert.equal(answer.status === 'ok' ? answer.held : answer.status, expected)
+    assert.equal(answer.status === 'ok' ? answer.listed : answer.status, expected)
   }
 
   /** Eighteen seconds in which all executors but one beat. */

@@ -1,33 +1,27 @@
 import assert from 'node:assert/strict'
-import { afterAll, beforeAll, test } from 'vitest'
+import { afterAll } from 'vitest'
 import type { Redis } from 'ioredis'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import type { RedisConnection } from '../../../src/redis/client/connection.ts'
+import type { RedisConnection } from '../../../src/redis/base/client/connection.ts'
+import { drawnSeeds } from '../../support/engine/drawn-seeds.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
+import { test } from '../../support/servers/shared-redis.ts'
 import { SeededRandom } from '../../simulation/story/seeded-random.ts'
 import { inSortedOrder, openMemoryWorld } from './memory-world.ts'
 import { PortDriver } from './port-driver.ts'
 
-/** The same seeds give the same sequences; `SEED=…` tells one of them. */
-const SEEDS = process.env['SEED'] === undefined ? range(1, 60) : [Number(process.env['SEED'])]
+const SEEDS = drawnSeeds(20)
 const OPS = 60
 const COMPARED_EVERY = 10
 
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from + 1 }, (_, i) => from + i)
-}
-
 let redis: TestRedis
 let connection: RedisConnection
-beforeAll(async () => {
-  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+test.beforeAll(async ({ emptyRedis }) => {
+  redis = emptyRedis
   connection = await openConnection(redis.url)
 })
-afterAll(async () => {
-  connection.disconnect()
-  await redis.stop()
-})
+afterAll(() => connection.disconnect())
 
 test('the Redis of the simulation answers and holds what a real one does', async () => {
   for (const seed of SEEDS) {
@@ -79,6 +73,7 @@ function withoutNonces(all: Record<string, unknown>): Record<string, unknown> {
   const shown = Object.entries(all).filter(([key]) => key !== 'punctual:meta')
   return Object.fromEntries(
     shown.map(([key, value]) => {
+      if (key.includes(':im:')) return [key.replace(/:im:.*/, ':im:'), value]
       if (key.includes(':ix:')) return [key, { ...(value as object), o: '' }]
       if (key.includes(':dau:')) return [key, (value as string[]).map((entry) => entry.replace(/^\S+ /, ''))]
       if (key.includes(':dauc:'))

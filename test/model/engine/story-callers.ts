@@ -4,14 +4,14 @@ import type { Redis } from 'ioredis'
 import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { JobIntake, NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
-import { shardKeys, shardOfQueue } from '../../../src/redis/client/engine.ts'
+import { shardKeys, shardOfQueue } from '../../../src/redis/base/engine/engine.ts'
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
-import { SecretBox } from '../../../src/redis/sealing/secret-box.ts'
+import { SecretBox } from '../../../src/redis/base/secret-box.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { nameField, splitNameField } from '../../../src/redis/layout/keys.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
+import { nameField, splitNameField } from '../../../src/redis/base/layout/keys.ts'
+import { createShardMaintenance } from '../../../src/redis/upkeep/maintenance/shard-maintenance.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
+import { purgeDeadLetters } from '../../../src/redis/ledger/retention/dead-letters.ts'
 import type { World } from '../../support/engine/model-world.ts'
 import type { SentStep } from '../../support/lua/wrapped-scripts.ts'
 import type { EngineModel } from './engine-model.ts'
@@ -209,7 +209,7 @@ export class StoryCallers {
   async replay(pick: number, resent: boolean): Promise<void> {
     const [rootId, letter] = [...this.#model.dead][pick % Math.max(1, this.#model.dead.size)] ?? []
     if (rootId === undefined || letter === undefined) return
-    if (resent) this.#world.faults.resent.add('replay')
+    if (resent) this.#world.faults.resent.add('remake_page')
     const answer = await this.#store.replay(letter.queue.team, rootId, AN_ACTOR)
     assert.equal(answer.status, 'made')
     if (answer.status !== 'made') return
@@ -227,10 +227,10 @@ export class StoryCallers {
     // Records of calls have bodies of their own in a story, and a retry sends what was sent.
     const { jobIds } = this.#world.engine
     if ('end' in chain && chain.queue.failedCalls.some(({ jobId }) => jobIds.rootOf(jobId) === rootId)) return
-    if (resent) for (const name of ['retry', 'replay'] as const) this.#world.faults.resent.add(name)
+    if (resent) this.#world.faults.resent.add('remake_page')
     const { team, shard } = chain.queue
     const answer = await this.#store.retry(team, rootId, AN_ACTOR)
-    for (const name of ['retry', 'replay'] as const) this.#world.faults.resent.delete(name)
+    this.#world.faults.resent.delete('remake_page')
     if ('madeId' in chain && chain.madeId !== null) {
       return assert.deepEqual(answer, { status: 'already_made', jobId: chain.madeId })
     }
@@ -247,10 +247,10 @@ export class StoryCallers {
     const job = this.#pickJob(pick)
     if (job === undefined) return
     const { queue, id, place, dueMs } = job
-    if (resent) this.#world.faults.resent.add('fire')
+    if (resent) this.#world.faults.resent.add('open_page')
     const askedMs = this.#world.engine.runner.redisNowMs(queue.shard)
     const { status } = await this.#store.fire(queue.team, id, AN_ACTOR)
-    this.#world.faults.resent.delete('fire')
+    this.#world.faults.resent.delete('open_page')
     const { nowMs } = this.#model.shard(queue.shard)
     const isFired = place === 'delayed' && dueMs > nowMs
     // Sent again it finds the job due. What became due a moment ago counts as fired: the estimate of the time in Redis may

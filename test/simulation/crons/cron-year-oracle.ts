@@ -1,6 +1,6 @@
 import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
 import { CRON_RECORDS_MAX } from '../../../src/domain/limits.ts'
-import { createShardKeys } from '../../../src/redis/layout/keys.ts'
+import { createShardKeys } from '../../../src/redis/base/layout/keys.ts'
 import { spreadOfCron } from '../../model/crons/cron-model.ts'
 import type { ServerStep, SimulatedServer, StepWatcher } from '../redis/simulated-server.ts'
 
@@ -8,6 +8,8 @@ import type { ServerStep, SimulatedServer, StepWatcher } from '../redis/simulate
 const UNDER_WAY_MS = 15_000
 const MADE_UP_MAX = 100
 const LATE_MS_MAX = 60_000
+/** Rows of the step: id, version, expected, next, deferred, forbids, ended, team, queue, missed. */
+const CRON_ROWS = /^\d+ \d+ \S+ \S+ \S+ [01] \S+ \d+ \d+ \S+;/
 
 interface TickRecord {
   readonly kind: string
@@ -131,7 +133,7 @@ function addedTo(former: readonly string[], now: readonly string[]): readonly st
 }
 
 function missedIn(args: readonly string[], key: string): string[] {
-  const crons = args.find((arg) => /^\d+ \d+ \S+ \S+ [01] /.test(arg)) ?? ''
+  const crons = args.find((arg) => CRON_ROWS.test(arg)) ?? ''
   const words = crons.split(';').map((cron) => cron.split(' '))
   const missed = words.find(([id]) => key.endsWith(`:${id}`))?.at(-1)
   return missed?.startsWith('m') === true ? [missed] : []

@@ -10,13 +10,28 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 const EXPRESSIONS = [
-  ...['0 * * * *', '30 2 * * *', '0 0 * * *', '*/20 1-3 * * *', '0 9 * * MON', '15 1 * * SUN'],
-  ...['0 0 28-31 * *', '59 23 31 * *', '0 6 29 2 *', '0 0 1 * MON', '30 */3 * * *', '45 0-4 * * *'],
+  '0 * * * *',
+  '30 2 * * *',
+  '0 0 * * *',
+  '*/20 1-3 * * *',
+  '0 9 * * MON',
+  '15 1 * * SUN',
+  '0 0 28-31 * *',
+  '59 23 31 * *',
+  '0 6 29 2 *',
+  '0 0 1 * MON',
+  '30 */3 * * *',
+  '45 0-4 * * *',
 ]
 /** Some put their clock forward and back by an hour, by half of one and by two, one not at all. */
 const ZONES = [
-  ...['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Antarctica/Troll'],
-  ...['America/Santiago', 'Asia/Kolkata'],
+  'UTC',
+  'Europe/Berlin',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Antarctica/Troll',
+  'America/Santiago',
+  'Asia/Kolkata',
 ]
 const POLICIES = ['latest', 'skip', 'all'] as const
 

@@ -1,7 +1,7 @@
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
-import { createShardKeys } from '../../../src/redis/layout/keys.ts'
+import { createShardKeys } from '../../../src/redis/base/layout/keys.ts'
 import { loadScripts, type Scripts } from '../../../src/redis/steps.ts'
 import { quietMetrics } from '../../support/quiet.ts'
 import { TickWatcher } from './cron-year-oracle.ts'
@@ -24,7 +24,7 @@ const LOOK_MS = 100
 const GRACE_MS = 200
 /** Then the story ends. */
 const PROBLEMS_MAX = 10
-const HABITS = { failing: 0.1, hanging: 0.01, slow: 0.05, slowMs: 1_500, localFault: 0 }
+const HABITS = { failing: 0.1, hanging: 0.01, slow: 0.05, slowMs: 1_500, localFault: 0, isAsking: false }
 const SCRIPTS = loadScripts()
 
 export interface YearOutcome {
@@ -68,11 +68,19 @@ export class CronYear {
     this.#server.watch(this.#watcher)
     const trace = (line: () => string) => this.#trace(line)
     this.#target = new SimulatedTarget({
-      ...{ scheduler, trace, random: random.fork(), onStart: () => undefined },
+      scheduler,
+      trace,
+      random: random.fork(),
+      onStart: () => undefined,
       habits: () => HABITS,
     })
     this.#around = {
-      ...{ scheduler, scripts, trace, random: random.fork(), server: this.#server, target: this.#target },
+      scheduler,
+      scripts,
+      trace,
+      random: random.fork(),
+      server: this.#server,
+      target: this.#target,
       jobIds: new JobIds(this.#shards, '0123456789ab'),
       network: () => this.#network,
       hintLoss: () => 0,
@@ -152,7 +160,9 @@ export class CronYear {
     this.#scheduler.after(startMs, () => {
       this.#generations += 1
       const started = new SimulatedExecutor(this.#around, `e${this.#generations}`, {
-        ...{ concurrency: 16, onLeaseLost: () => undefined, onStale: () => undefined },
+        concurrency: 16,
+        onLeaseLost: () => undefined,
+        onStale: () => undefined,
       })
       this.#live.push(started)
       this.#trace(() => `${started.name} starts`)

@@ -212,6 +212,9 @@ const LIBRARY = {
     },
     concat: (table: unknown, separator: unknown = '') =>
       listOf(table).map(tostring).join(tostring(separator)),
+    sort: (table: unknown) => {
+      listOf(table).sort((a, b) => (tostring(a) < tostring(b) ? -1 : 1))
+    },
   },
   math: {
     abs: (x: unknown) => Math.abs(num(x)),
@@ -239,6 +242,18 @@ const LIBRARY = {
 
 /** The functions that compiled code calls; `lua-compiler.ts` declares each in its prologue. */
 export const LUA = {
-  ...{ LuaTable, multi, first, spread, truthy, num, concat, lt, le, mod, len, get, set },
+  LuaTable,
+  multi,
+  first,
+  spread,
+  truthy,
+  num,
+  concat,
+  lt,
+  le,
+  mod,
+  len,
+  get,
+  set,
   lib: LIBRARY,
 }

@@ -335,17 +335,19 @@ export class MemoryRedis {
   #zsetCommands() {
     return {
       zadd: ([key = '', ...words]: Words) => {
-        const mode = words[0] === 'NX' || words[0] === 'LT' ? words[0] : null
+        const mode = ['NX', 'XX', 'LT'].find((one) => one === words[0]) ?? null
         const zset = this.#makeZset(key)
         let added = 0
         for (let i = mode === null ? 0 : 1; i < words.length; i += 2) {
           const [score, member] = [Number(words[i]), words[i + 1] as string]
           if (Number.isNaN(score)) throw new Error('ERR value is not a valid float')
           const before = zset.score(member)
+          if (before === undefined && mode === 'XX') continue
           if (before === undefined) added += 1
           else if (mode === 'NX' || (mode === 'LT' && before <= score)) continue
           zset.set(member, score)
         }
+        if (zset.size === 0) this.#drop(key)
         return added
       },
       zincrby: ([key = '', by = '', member = '']: Words) => {

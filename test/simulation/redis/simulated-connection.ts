@@ -1,4 +1,4 @@
-import type { RedisConnection } from '../../../src/redis/client/connection.ts'
+import type { RedisConnection } from '../../../src/redis/base/client/connection.ts'
 import type { Reply } from './redis-values.ts'
 import type { Scheduler } from '../story/scheduler.ts'
 import type { SeededRandom } from '../story/seeded-random.ts'

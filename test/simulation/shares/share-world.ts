@@ -129,9 +129,13 @@ export class ShareWorld {
     this.#backlogs.set(jobId, backlog)
     backlog.count -= 1
     return claimedJob({
-      ...{ jobId, shard, team: backlog.team, bytes: backlog.bytes ?? 1_000 },
+      jobId,
+      shard,
+      team: backlog.team,
+      bytes: backlog.bytes ?? 1_000,
       location: { queue: backlog.queue, settingsHash: 'abcdefghijk', isLarge: false },
-      ...{ scheduledAtMs: this.clock.wallMs(), startedAtMs: this.clock.wallMs() },
+      scheduledAtMs: this.clock.wallMs(),
+      startedAtMs: this.clock.wallMs(),
     })
   }
 
@@ -209,7 +213,7 @@ export class ShareShard {
     let answer: ClaimAnswer | null = null
     return {
       shard: this.shard,
-      beat: () => this.#answer(() => ({ status: 'ok' as const, held: 0 })),
+      beat: () => this.#answer(() => ({ status: 'ok' as const, listed: 0 })),
       claim: async (grant) => {
         // A resent finish is applied once.
         const claimed = await this.#answer(() => (answer ??= this.#claim(grant)))
@@ -247,7 +251,7 @@ export class ShareShard {
       return { ofTeam, ofQueue }
     }
     const work: ClaimedJob[] = []
-    const throttledTeams = new Set<string>()
+    const crowdedTeams = new Set<string>()
     let [bytes, bytesWanted] = [0, 0]
     const tooLarge = new Set<Backlog>()
     while (work.length < grant.slots) {
@@ -255,7 +259,7 @@ export class ShareShard {
       for (const backlog of this.backlogs) {
         if (backlog.count === 0 || tooLarge.has(backlog)) continue
         const { ofTeam, ofQueue } = roomOf(backlog)
-        if (ofTeam <= 0 || ofQueue <= 0) throttledTeams.add(backlog.team)
+        if (ofTeam <= 0 || ofQueue <= 0) crowdedTeams.add(backlog.team)
         else if (next === null || this.#servedOf(backlog) < this.#servedOf(next)) next = backlog
       }
       if (next === null) break
@@ -276,7 +280,10 @@ export class ShareShard {
     this.claims += 1
     if (work.length === 0) this.emptyClaims += 1
     return {
-      ...{ status: 'claimed', work, nextDueMs: null, throttledTeams: [...throttledTeams].slice(0, 16) },
+      status: 'claimed',
+      work,
+      nextDueMs: null,
+      crowdedTeams: [...crowdedTeams].slice(0, 16),
       runnable: this.backlogs.filter(({ count }) => count > 0).length,
       bytesWanted: bytesWanted === 0 ? null : bytesWanted,
     }

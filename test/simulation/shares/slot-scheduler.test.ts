@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'vitest'
 import { forNewcomersOf } from '../../../src/domain/shares/fair-share.ts'
 import { reserveOf } from '../../../src/executor/slots/fair-share.ts'
-import type { HeldSlot, SlotGrant, SlotRequester } from '../../../src/executor/slots/contender.ts'
+import type { OccupiedSlot, SlotGrant, SlotRequester } from '../../../src/executor/slots/contender.ts'
 import { NOTHING_CLAIMED, SlotScheduler } from '../../../src/executor/slots/slot-scheduler.ts'
 import { NO_CALL_QUOTAS } from '../../../src/ports/quotas.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -22,12 +22,16 @@ const TEAMS = ['a', 'a', 'a', 'b', 'c']
 class Fuzz {
   readonly random: SeededRandom
   readonly scheduler = new SlotScheduler({
-    ...{ slots: TOTAL, newcomerSlots: forNewcomersOf(CONCURRENCY), bytes: 64 * 1024 ** 2, shares: SHARES },
-    ...{ clock: createFakeClock(), quotas: NO_CALL_QUOTAS },
+    slots: TOTAL,
+    newcomerSlots: forNewcomersOf(CONCURRENCY),
+    bytes: 64 * 1024 ** 2,
+    shares: SHARES,
+    clock: createFakeClock(),
+    quotas: NO_CALL_QUOTAS,
   })
   readonly open = new Map<number, SlotGrant>()
   readonly late = new Set<number>()
-  readonly held: Array<{ hold: HeldSlot; team: string }> = []
+  readonly held: Array<{ hold: OccupiedSlot; team: string }> = []
   readonly ofTeam = new Map<string, number>()
   readonly requesters: SlotRequester[]
   brought = 0

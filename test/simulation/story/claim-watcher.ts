@@ -1,5 +1,5 @@
 import { LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
-import { REAP } from '../../../src/redis/execute/finish/batch.ts'
+import { REAP } from '../../../src/redis/jobs/execute/finish/batch.ts'
 import type { MemoryRedis } from '../redis/memory-redis.ts'
 import type { Reply } from '../redis/redis-values.ts'
 import type { SimulatedServer, ServerStep, StepWatcher } from '../redis/simulated-server.ts'
@@ -31,7 +31,10 @@ export class ClaimWatcher implements StepWatcher {
   readonly #requests = new Map<string, string>()
   #highestMs = 0
   #highestToken = new Map<string, number>()
-  #inFlight = new Map<string, number>()
+  /** Of the queues that a claim asks, just before it. */
+  #before = new Map<string, { readonly inFlight: number; readonly active: string | null }>()
+  /** When jobs of queues with a rate began, by the time of the shard. */
+  readonly #begins = new Map<string, { limit: string; times: number[] }>()
 
   constructor(
     server: SimulatedServer,
@@ -46,14 +49,27 @@ export class ClaimWatcher implements StepWatcher {
   before({ script, keys }: ServerStep): void {
     this.#highestMs = Math.max(this.#highestMs, this.#server.wallMs)
     if (!CLAIMS.has(script)) return
-    this.#inFlight = new Map(slotKeysOf(keys).map((key) => [key, this.#count(key)]))
+    this.#before = new Map(
+      slotKeysOf(keys).map((key) => {
+        const active = this.#redis.run('hget', [key.replace(':a:', ':q:'), 'a']) as string | null
+        return [key, { inFlight: this.#count(key), active }]
+      }),
+    )
   }
 
   after({ script, keys, args }: ServerStep, reply: Reply): void {
     if (script === 'reap') this.#countLosses(keys, args, reply)
     if (script === 'beat' && (reply as string[])[0] === 'ok') this.#noteBeat(keys[0] ?? '', args[1] ?? '')
     if (!CLAIMS.has(script)) return
-    const [status, , token, , , , jobs] = reply as [string, string, string, string, number, string[], Reply[]]
+    const [status, now, token, , , , jobs] = reply as [
+      string,
+      string,
+      string,
+      string,
+      number,
+      string[],
+      Reply[],
+    ]
     if (status !== 'ok' || jobs.length === 0) return
     for (const key of slotKeysOf(keys)) this.#checkLimit(key)
     this.#checkToken(keys[0] ?? '', args[2] ?? '', token)
@@ -63,7 +79,7 @@ export class ClaimWatcher implements StepWatcher {
       const key = slotKeys[Number(jobs[at]) - 1] as string
       const end = at + 2 + 2 * Number(jobs[at + 1])
       for (at += 2; at < end; at += 2) {
-        this.#note(Number(jobs[at]), key, token, args[1] ?? '')
+        if (this.#note(Number(jobs[at]), key, token, args[1] ?? '')) this.#checkRate(key, Number(now))
         this.#checkDue(Number(jobs[at]), String(jobs[at + 1]))
       }
     }
@@ -110,13 +126,12 @@ export class ClaimWatcher implements StepWatcher {
   }
 
   #checkLimit(key: string): void {
-    const [before, now] = [this.#inFlight.get(key) ?? 0, this.#count(key)]
-    if (now <= before) return
-    const [max, active] = this.#redis.run('hmget', [key.replace(':a:', ':q:'), 'm', 'a']) as Array<
-      string | null
-    >
+    const { inFlight = 0, active } = this.#before.get(key) ?? {}
+    const now = this.#count(key)
+    if (now <= inFlight) return
+    const max = this.#redis.run('hget', [key.replace(':a:', ':q:'), 'm']) as string | null
     if (max !== null && now > Number(max)) this.#complain(`a claim made ${now} of ${max} in flight in ${key}`)
-    if (active !== '1') this.#complain(`a claim took jobs of a paused queue, ${key}`)
+    if (active !== '1') this.#complain(`a claim took jobs of a paused or throttled queue, ${key}`)
   }
 
   #checkToken(shard: string, request: string, token: string): void {
@@ -134,14 +149,31 @@ export class ClaimWatcher implements StepWatcher {
     }
   }
 
-  #note(jobId: number, key: string, token: string, executor: string): void {
+  /** @returns false when the claim was noted before */
+  #note(jobId: number, key: string, token: string, executor: string): boolean {
     const isCallback = /:a:1099\d+$/.test(key)
     const name = `${jobId} ${isCallback ? 'callback' : token}`
     // A repeated reply describes the claim as it was made.
-    if (!isCallback && this.claims.has(name)) return
+    if (!isCallback && this.claims.has(name)) return false
     const max = this.#redis.run('hget', [key.replace(':a:', ':q:'), 'm'])
     const limit = max === null ? null : Number(max)
-    this.claims.set(name, { ...{ jobId, isCallback, token, executor, limit, queue: key } })
+    this.claims.set(name, { jobId, isCallback, token, executor, limit, queue: key })
+    return true
+  }
+
+  /** In no span of its period may more jobs begin than the rate of the queue allows. */
+  #checkRate(key: string, nowMs: number): void {
+    const flow = this.#redis.run('hget', [key.replace(':a:', ':q:'), 'j']) as string | null
+    const [limit = '', period = ''] = (flow ?? '').split('|')
+    if (limit === '') return void this.#begins.delete(key)
+    const known = this.#begins.get(key)
+    // A clock that was set back begins a new count.
+    const isKnown = known !== undefined && known.limit === flow && (known.times.at(-1) ?? 0) <= nowMs
+    const begins = isKnown ? known : { limit: flow ?? '', times: [] }
+    begins.times.push(nowMs)
+    this.#begins.set(key, begins)
+    const count = begins.times.filter((ms) => ms > nowMs - Number(period)).length
+    if (count > Number(limit)) this.#complain(`${count} jobs of ${limit} began within ${period} ms in ${key}`)
   }
 }
 

@@ -29,6 +29,17 @@ export type PlannedEvent = { readonly atMs: number } & (
   | { readonly what: 'clock'; readonly byMs: number }
 )
 
+/** What happens to executors, Redis and its clock. */
+export const FAULTS: ReadonlySet<PlannedEvent['what']> = new Set([
+  'kill',
+  'stop',
+  'freeze',
+  'cut',
+  'away',
+  'outage',
+  'clock',
+])
+
 /** A step that throws for each job of one team. */
 export interface Thrower {
   readonly team: string
@@ -92,6 +103,7 @@ export function drawPlan(seed: number): Plan {
   const drawn = mayFail(0.6) ? drawNetwork(random) : NO_FAULTS
   // The same executor claims a released job again: old messages about it do the most harm then.
   const network = localFault > 0.1 && drawn !== NO_FAULTS ? { ...drawn, lostBefore: 0.05, late: 1 } : drawn
+  const failing = random.pick([0, 0.3, 0.3, 0.8])
   return {
     seed,
     shards: random.integer(1, SHARDS_MAX),
@@ -99,16 +111,17 @@ export function drawPlan(seed: number): Plan {
     concurrency: random.pick([2, 4, 16]),
     callBytes: random.pick([ROOMY_BYTES, ROOMY_BYTES, SCARCE_BYTES, 4 * SCARCE_BYTES]),
     activeMs,
-    queues,
+    queues: withFlow(queues, { seed, failing }),
     crons: new Map(),
     network,
     hintLoss: mayFail(0.4) ? random.pick([0.5, 1]) : 0,
     habits: {
-      failing: random.pick([0, 0.3, 0.3, 0.8]),
+      failing,
       hanging: random.pick([0, 0.02, 0.1]),
       slow: random.pick([0, 0.1, 0.4]),
       slowMs: random.pick([3_000, 9_000, 35_000]),
       localFault,
+      isAsking: seed % 3 === 0,
     },
     poison,
     thrower: null,
@@ -129,6 +142,30 @@ function drawSettings(random: SeededRandom): QueueSettings {
     retriesEnabled: random.chance(0.8),
     callbackEvents: random.pick(['terminal', 'every_attempt']),
   }
+}
+
+/** Gives some queues a rate, a breaker and an ear for their targets, drawn apart so that the rest of the story stays. */
+function withFlow(
+  queues: ReadonlyMap<string, QueueSettings>,
+  { seed, failing }: { readonly seed: number; readonly failing: number },
+): ReadonlyMap<string, QueueSettings> {
+  const random = new SeededRandom(seed ^ 0xf10a)
+  if (random.chance(0.5)) return queues
+  const flowOf = (): Partial<QueueSettings> => ({
+    rateLimit: random.chance(0.6)
+      ? { limit: random.pick([1, 3, 20]), periodSeconds: random.pick([1, 1, 5]) }
+      : null,
+    respectRetryAfter: random.chance(0.5),
+    // Where most calls fail it would open for ever longer, and the story never end.
+    circuitBreaker:
+      failing < 0.5 && random.chance(0.4)
+        ? { failurePercent: 70, minCalls: random.pick([2, 5]), windowSeconds: 10, openSeconds: 1 }
+        : null,
+    retryJitterPercent: random.pick([0, 0, 30]),
+  })
+  return new Map(
+    [...queues].map(([name, queue]) => [name, { ...queue, ...(random.chance(0.6) && flowOf()) }]),
+  )
 }
 
 export function drawNetwork(random: SeededRandom): NetworkFaults {

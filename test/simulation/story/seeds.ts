@@ -34,10 +34,9 @@ export async function runSeed(
 }
 
 /** Prints the story. Answers the exit code. */
-export async function replaySeed(seed: number, print: (line: string) => void): Promise<number> {
-  const plan = drawPlan(seed)
+export async function replaySeed(seed: number, plan: Plan, print: (line: string) => void): Promise<number> {
   print(JSON.stringify({ ...plan, queues: Object.fromEntries(plan.queues), events: plan.events.length }))
-  const { problems } = await runSeed(seed, { onTrace: print })
+  const { problems } = await runSeed(seed, { plan, onTrace: print })
   for (const problem of problems) print(problem)
   print(`seed ${seed}: ${problems.length} problems`)
   return problems.length > 0 ? 1 : 0

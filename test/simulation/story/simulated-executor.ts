@@ -8,12 +8,12 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.
 import { Executor } from '../../../src/executor/executor.ts'
 import { capacityOf } from '../../support/engine/capacity.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
-import { createEngine, type Engine } from '../../../src/redis/client/engine.ts'
-import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
-import { SuspectCohort } from '../../../src/redis/execute/claim/suspect-cohort.ts'
+import { createEngine, type Engine } from '../../../src/redis/base/engine/engine.ts'
+import { RedisJobSource } from '../../../src/redis/jobs/execute/job-source.ts'
+import { SuspectCohort } from '../../../src/redis/jobs/execute/claim/suspect-cohort.ts'
 import type { Scripts } from '../../../src/redis/steps.ts'
-import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
+import { createStepRunner } from '../../../src/redis/base/engine/step-runner.ts'
+import { createShardMaintenance } from '../../../src/redis/upkeep/maintenance/shard-maintenance.ts'
 import { withNewQueues } from '../../support/engine/new-queues.ts'
 import { quietMetrics } from '../../support/quiet.ts'
 import { throwFor, throwingCaller, throwingSource } from '../throws/throwing-parts.ts'
@@ -58,7 +58,13 @@ export function openEngineProcess(
   const { scheduler, server, random, trace, onBreak } = around
   const process = new SimulatedProcess(name, scheduler, random.fork())
   const connection = new SimulatedConnection({
-    ...{ process, server, scheduler, trace, onBreak, random: random.fork(), faults: around.network },
+    process,
+    server,
+    scheduler,
+    trace,
+    onBreak,
+    random: random.fork(),
+    faults: around.network,
     commandTimeoutMs: options.commandTimeoutMs,
   })
   const logger = createLogger(around, name)

@@ -29,6 +29,8 @@ export interface TargetHabits {
   /** Slow answers take up to this long. */
   readonly slowMs: number
   readonly localFault: number
+  /** Every other job that fails is told to come again in 2 s. */
+  readonly isAsking: boolean
 }
 
 export interface SimulatedTargetOptions {
@@ -71,12 +73,14 @@ export class SimulatedTarget {
       }
       new Exchange(this.#options, this.deliveries, process, call, signal, (outcome) => {
         if (outcome === 'ok' || outcome === 'failed') {
-          const status = outcome === 'ok' ? 200 : 500
+          const isAsking = habits().isAsking && Number(call.identity['Job-Id'] ?? 0) % 64 < 32
           const answer = {
-            status,
-            headers: [],
+            status: outcome === 'ok' ? 200 : isAsking ? 503 : 500,
+            headers: isAsking ? [['Retry-After', '2'] as const] : [],
             body: new Uint8Array(),
             bodyTruncated: false,
+            isBodyCutShort: false,
+            protocolNotes: [],
             found: NOTHING_FOUND,
           }
           resolve({ kind: 'answered', ...answer, ...base() })

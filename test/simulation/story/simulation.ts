@@ -5,10 +5,10 @@ import type { JobIntake, JobStore } from '../../../src/ports/jobs.ts'
 import type { QueueStore } from '../../../src/ports/queues.ts'
 import type { CronStore } from '../../../src/ports/crons.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
-import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
+import { createJobIntake } from '../../../src/redis/jobs/enqueue/job-intake.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { createShardKeys } from '../../../src/redis/layout/keys.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { createShardKeys } from '../../../src/redis/base/layout/keys.ts'
+import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
 import { loadScripts, type Scripts } from '../../../src/redis/steps.ts'
 import { quietMetrics } from '../../support/quiet.ts'
 import { ClaimWatcher } from './claim-watcher.ts'
@@ -84,7 +84,9 @@ export class Simulation {
     this.server.watch(this.claims)
     const wire = new WireWatcher(this.claims, this.faults, complain)
     this.target = new SimulatedTarget({
-      ...{ scheduler, trace, random: random.fork() },
+      scheduler,
+      trace,
+      random: random.fork(),
       habits: () => (this.#isHealed ? { ...plan.habits, hanging: 0, slow: 0, localFault: 0 } : plan.habits),
       onStart: (delivery) => {
         wire.started(delivery)
@@ -92,7 +94,11 @@ export class Simulation {
       },
     })
     this.around = {
-      ...{ scheduler, scripts, trace, complain, random: random.fork() },
+      scheduler,
+      scripts,
+      trace,
+      complain,
+      random: random.fork(),
       server: this.server,
       target: this.target,
       jobIds: new JobIds(plan.shards, '0123456789ab'),

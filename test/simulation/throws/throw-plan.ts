@@ -1,15 +1,11 @@
 import { NO_FAULTS } from '../redis/simulated-connection.ts'
-import { drawPlan, teamOf, THROWING_STEPS, type Plan, type PlannedEvent } from '../story/plan.ts'
+import { drawPlan, FAULTS, teamOf, THROWING_STEPS, type Plan, type PlannedEvent } from '../story/plan.ts'
 import { SeededRandom } from '../story/seeded-random.ts'
 
 /** Its team is not that of the other queues. */
 const THROWING_QUEUE = 'beta'
 /** Seeds of stories are this far apart, so that those without the queue can be passed over. */
 const STORIES_APART = 1_000
-/** What happens to executors, Redis and its clock. */
-const FAULTS: ReadonlySet<PlannedEvent['what']> = new Set([
-  ...(['kill', 'stop', 'freeze', 'cut', 'away', 'outage', 'clock'] as const),
-])
 
 /** A story in which a step throws for one team, mostly without any other fault: then everything else must be exact. */
 export function drawThrowPlan(seed: number): Plan {

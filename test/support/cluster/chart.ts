@@ -32,7 +32,13 @@ export async function helm(
     timeout: COMMAND_TIMEOUT_MS,
     killSignal: 'SIGKILL',
     maxBuffer: OUTPUT_BYTES_MAX,
-    env: { ...process.env, ...Object.fromEntries(own), ...(kubeconfig && { KUBECONFIG: kubeconfig }) },
+    env: {
+      ...process.env,
+      // It ends before collecting garbage is worth the CPU.
+      GOGC: 'off',
+      ...Object.fromEntries(own),
+      ...(kubeconfig && { KUBECONFIG: kubeconfig }),
+    },
   })
   return stdout
 }
@@ -45,8 +51,28 @@ export interface RenderOptions {
   readonly namespace?: string
 }
 
-/** The manifests of a release called punctual. Throws with helm's error output. */
-export function renderChart({ namespace = 'punctual', ...given }: RenderOptions = {}): Promise<string> {
+/** By what they are rendered with, the namespace of a test aside: each takes half a second of CPU. */
+const renderings = new Map<string, Promise<string>>()
+/** Of `newNamespace`. */
+const NAMESPACE_OF_TEST = /^test-[0-9a-f]{8}$/
+/** As long as one of a test, whose place it takes. */
+const ANY_NAMESPACE = 'test-anywhere'
+
+/** The manifests of a release called punctual, rendered once per process. Throws with helm's error output. */
+export async function renderChart(options: RenderOptions = {}): Promise<string> {
+  const { namespace = '' } = options
+  const isOfTest = NAMESPACE_OF_TEST.test(namespace)
+  const key = isOfTest
+    ? JSON.stringify(options).replaceAll(namespace, ANY_NAMESPACE)
+    : JSON.stringify(options)
+  const rendering = renderings.get(key) ?? renderAnew(JSON.parse(key) as RenderOptions)
+  renderings.set(key, rendering)
+  const manifests = await rendering
+  return isOfTest ? manifests.replaceAll(ANY_NAMESPACE, namespace) : manifests
+}
+
+/** The same, whether it was rendered before or not. */
+export function renderAnew({ namespace = 'punctual', ...given }: RenderOptions): Promise<string> {
   return helm(['template', 'punctual', CHART, '--namespace', namespace, ...flagsOf(given)])
 }
 

@@ -113,11 +113,22 @@ export function openKubernetesApi(access: ClusterAccess): KubernetesApi {
     return parsed
   }
 
-  const pathOf: KubernetesApi['pathOf'] = async ({ apiVersion, kind, name, namespace }) => {
-    const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+  // A kind keeps its path, even where its definition goes and comes again.
+  const servedKinds = new Map<string, ServedKind>()
+
+  const servedKind = async (root: string, kind: string): Promise<ServedKind> => {
+    const known = servedKinds.get(`${root} ${kind}`)
+    if (known !== undefined) return known
     const { resources } = (await send('GET', root)) as unknown as { resources: ServedKind[] }
     const served = resources.find((one) => one.kind === kind && !one.name.includes('/'))
-    if (served === undefined) throw new Error(`${apiVersion} has no kind ${kind} here`)
+    if (served === undefined) throw new Error(`${root} has no kind ${kind} here`)
+    servedKinds.set(`${root} ${kind}`, served)
+    return served
+  }
+
+  const pathOf: KubernetesApi['pathOf'] = async ({ apiVersion, kind, name, namespace }) => {
+    const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+    const served = await servedKind(root, kind)
     const scope = served.namespaced ? `/namespaces/${namespace ?? 'default'}` : ''
     return `${root}${scope}/${served.name}/${encodeURIComponent(name)}`
   }
@@ -158,9 +169,22 @@ export function openKubernetesApi(access: ClusterAccess): KubernetesApi {
   }
 }
 
+/** What is read of a text, by the text: most documents of the chart are the same whatever its values. */
+const documents = new Map<string, readonly AnyObject[]>()
+
 /** The objects of a multi-document text, without empty ones. */
 export function documentsOf(manifests: string): AnyObject[] {
-  return parseAllDocuments(manifests)
+  // JSON is YAML, and a tenth of the work to read.
+  if (manifests.startsWith('{')) return [JSON.parse(manifests) as AnyObject]
+  return manifests.split(/^---$/m).flatMap((text) => {
+    const read = documents.get(text) ?? readDocuments(text)
+    documents.set(text, read)
+    return structuredClone(read)
+  })
+}
+
+function readDocuments(text: string): readonly AnyObject[] {
+  return parseAllDocuments(text)
     .map((document) => document.toJS() as AnyObject | null)
     .filter((object) => object !== null)
 }

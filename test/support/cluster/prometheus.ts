@@ -9,7 +9,8 @@ import { toolObstacle, toolPath } from '../tools.ts'
 import { until } from '../until.ts'
 
 const FIND = 'prometheus.sh'
-const COMMAND_TIMEOUT_MS = 60_000
+/** Two seconds of one core; many times that beside builds that take them all. */
+const COMMAND_TIMEOUT_MS = 150_000
 const READY_TIMEOUT_MS = 60_000
 
 /** Why there is none; null when there is. The first call may build it, which takes minutes. */
@@ -27,9 +28,10 @@ export async function promtool(
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), stringify(content))
     return await new Promise((resolve) => {
       const options = { cwd: folder, timeout: COMMAND_TIMEOUT_MS }
-      execFile(join(toolPath(FIND), 'promtool'), [...given], options, (error, stdout, stderr) =>
-        resolve({ isPleased: error === null, output: `${stdout}${stderr}` }),
-      )
+      execFile(join(toolPath(FIND), 'promtool'), [...given], options, (error, stdout, stderr) => {
+        const killed = error?.killed === true ? `\npromtool was killed after ${COMMAND_TIMEOUT_MS} ms` : ''
+        resolve({ isPleased: error === null, output: `${stdout}${stderr}${killed}` })
+      })
     })
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,12 +1,13 @@
 import type { JobRequest } from '../../../src/domain/jobs/job.ts'
 import type { NewJob } from '../../../src/ports/jobs.ts'
-import { connectRedis, type RedisConnection } from '../../../src/redis/client/connection.ts'
-import { createEngine, type Engine, type Retention } from '../../../src/redis/client/engine.ts'
-import { guardConnection } from '../../../src/redis/client/guard/guarded-connection.ts'
-import { openInstallation } from '../../../src/redis/installation/installation.ts'
-import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
+import { connectRedis, type RedisConnection } from '../../../src/redis/base/client/connection.ts'
+import type { RedisEndpoint } from '../../../src/redis/base/client/client-options.ts'
+import { createEngine, type Engine, type Retention } from '../../../src/redis/base/engine/engine.ts'
+import { guardConnection } from '../../../src/redis/base/client/guarded-connection.ts'
+import { openInstallation } from '../../../src/redis/base/installation/installation.ts'
+import { createJobIntake } from '../../../src/redis/jobs/enqueue/job-intake.ts'
 import { loadScripts, type Scripts } from '../../../src/redis/steps.ts'
-import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
+import { createStepRunner } from '../../../src/redis/base/engine/step-runner.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { quietLogger, quietMetrics } from '../quiet.ts'
 
@@ -17,20 +18,23 @@ export interface TestEngine {
   close(): void
 }
 
-export async function openEngine(
-  url: string,
-  options: {
-    shards?: number
-    scripts?: Scripts
-    retention?: Retention
-    commandTimeoutMs?: number
-    isGuarded?: boolean
-  } = {},
-): Promise<TestEngine> {
+export interface TestEngineOptions {
+  readonly shards?: number
+  /** What belongs to the URL, such as sentinels. */
+  readonly endpoint?: Omit<RedisEndpoint, 'url'>
+  readonly scripts?: Scripts
+  readonly retention?: Retention
+  readonly commandTimeoutMs?: number
+  readonly isGuarded?: boolean
+}
+
+export async function openEngine(url: string, options: TestEngineOptions = {}): Promise<TestEngine> {
   const plain = await connectRedis({
     url,
+    ...options.endpoint,
     commandTimeoutMs: options.commandTimeoutMs ?? 5_000,
     name: 'test',
+    clock: systemClock,
     logger: quietLogger,
   })
   const guarded =

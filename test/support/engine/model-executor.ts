@@ -11,8 +11,8 @@ import type {
   JobIntake,
   NewJob,
 } from '../../../src/ports/jobs.ts'
-import { inspect } from '../../../src/redis/inspection/inspect.ts'
-import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
+import { inspect } from '../../../src/redis/upkeep/inspection/inspect.ts'
+import { RedisJobSource } from '../../../src/redis/jobs/execute/job-source.ts'
 import { newJob } from './engine.ts'
 import type { World } from './model-world.ts'
 import { grantOf } from './claim-grant.ts'

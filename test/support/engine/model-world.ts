@@ -1,17 +1,17 @@
 import type { Redis } from 'ioredis'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { JobIntake } from '../../../src/ports/jobs.ts'
-import { connectRedis, type RedisConnection } from '../../../src/redis/client/connection.ts'
+import { connectRedis, type RedisConnection } from '../../../src/redis/base/client/connection.ts'
 import {
   createEngine,
   DEFAULT_RETENTION,
   type Engine,
   type Retention,
-} from '../../../src/redis/client/engine.ts'
-import { openInstallation } from '../../../src/redis/installation/installation.ts'
-import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
+} from '../../../src/redis/base/engine/engine.ts'
+import { openInstallation } from '../../../src/redis/base/installation/installation.ts'
+import { createJobIntake } from '../../../src/redis/jobs/enqueue/job-intake.ts'
 import type { StepName, Scripts } from '../../../src/redis/steps.ts'
-import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
+import { createStepRunner } from '../../../src/redis/base/engine/step-runner.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { withNewQueues } from './new-queues.ts'
 import { quietLogger, quietMetrics } from '../quiet.ts'
@@ -42,7 +42,7 @@ export interface World {
 const WRAPPED_SCRIPTS = loadWrappedScripts()
 
 export async function openConnection(url: string, commandTimeoutMs = 10_000): Promise<RedisConnection> {
-  return connectRedis({ url, commandTimeoutMs, name: 'test', logger: quietLogger })
+  return connectRedis({ url, commandTimeoutMs, name: 'test', clock: systemClock, logger: quietLogger })
 }
 
 /** A new world on an empty Redis. A `connection` that is passed in stays open for the next one. */

@@ -1,6 +1,6 @@
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import type { StepRunner } from '../../../src/redis/client/step-runner.ts'
-import { encodeSettings } from '../../../src/redis/layout/job-record.ts'
+import type { StepRunner } from '../../../src/redis/base/engine/step-runner.ts'
+import { encodeSettings } from '../../../src/redis/base/layout/queue-record.ts'
 
 const DEFAULT_HASH = encodeSettings(DEFAULT_QUEUE_SETTINGS).hash
 

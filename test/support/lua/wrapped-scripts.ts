@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { loadScripts, type StepName, type Scripts } from '../../../src/redis/steps.ts'
-import type { StepRunner } from '../../../src/redis/client/step-runner.ts'
-import type { StepCall } from '../../../src/redis/client/step.ts'
+import type { StepRunner } from '../../../src/redis/base/engine/step-runner.ts'
+import type { StepCall } from '../../../src/redis/base/engine/step.ts'
 
 /**
  * Put before every script. A Redis that is no cluster lets a script use any key, and one that is lets it use any key of

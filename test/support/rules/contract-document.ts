@@ -91,3 +91,60 @@ export function operations(): Array<{ method: string; path: string; operation: O
       .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
 }
+
+interface GivenAnswer {
+  readonly status: number
+  /** null = none. */
+  readonly body: unknown
+  header(name: string): string | null | undefined
+}
+
+/** In what an answer differs from the one that the document has for its status. */
+export function faultsOf({ responses }: Operation, { status, body, header }: GivenAnswer): string[] {
+  const documented = responses[String(status)]
+  if (documented === undefined) return [`status ${status} is not documented: ${JSON.stringify(body)}`]
+  const { content, headers = {} } = resolve(documented)
+  const schema = content?.['application/json']?.schema
+  const faults: string[] = []
+  if (schema === undefined && body !== null) faults.push(`it has a body: ${JSON.stringify(body)}`)
+  if (schema !== undefined) {
+    faults.push(...faultsBySchema('body', schema, body))
+    if (header('content-type') !== 'application/json') faults.push(`it is ${header('content-type')}`)
+  }
+  for (const [name, described] of Object.entries(headers)) {
+    const { schema: headerSchema } = resolve(described as { schema: object })
+    faults.push(...faultsBySchema(name, headerSchema, header(name)))
+  }
+  return faults
+}
+
+function faultsBySchema(what: string, schema: object, value: unknown): string[] {
+  const validate = validatorOf(schema)
+  if (validate(value)) return []
+  return [`${what} ${JSON.stringify(value)}: ${ajv.errorsText(validate.errors)}`]
+}
+
+/**
+ * Whether `contract-matrix` asks a whole installation for this refusal of the operation, in every way; `openapi-walk` asks
+ * for all other answers.
+ */
+export function isAskedOfInstallation(path: string, operation: Operation, status: string): boolean {
+  // An operation of a session is asked with its cookie.
+  if (operation.security !== undefined) return false
+  switch (status) {
+    case '401':
+      return true
+    case '403':
+      return (operation['x-permission'] ?? null) !== null
+    case '404':
+      return path.includes('{')
+    case '422':
+      return requestSchemaOf(operation) !== null || hasQuery(path, operation)
+    default:
+      return false
+  }
+}
+
+export function hasQuery(path: string, operation: Operation): boolean {
+  return parametersOf(path, operation).some(({ in: place }) => place === 'query')
+}

@@ -1,28 +1,15 @@
 import { posix } from 'node:path'
-import { parseAst } from 'vitest/node'
-import { COMPOSITION_ROOTS, MAY_IMPORT, PACKAGES_ALLOWED, WITHOUT_CLOCK } from './layers.ts'
+import { type Tree, TREES } from './layers.ts'
+import { longFunctions } from './literal-rules.ts'
+import { isNode, nodesOf, type Node } from './syntax.ts'
 
-/** The client package, which the verbs of the command line use. */
-const CLIENT_SOURCES = 'clients/typescript/src/'
-const FILE_LINES_MAX = 400
-const FUNCTION_LINES_MAX = 60
+export const FILE_LINES_MAX = 400
 const NAMES_BANNED = /^(?:utils?|common|helpers?|misc|managers?|services?|types|interfaces|index)$/
 /** controller-runtime's word for what starts all controllers of a process. */
 const NAMES_ALLOWED: ReadonlySet<string> = new Set(['src/controller/manager.ts'])
-const FUNCTIONS: ReadonlySet<string> = new Set([
-  'FunctionDeclaration',
-  'FunctionExpression',
-  'ArrowFunctionExpression',
-])
 const RE_EXPORTS: ReadonlySet<string> = new Set(['ExportAllDeclaration', 'ExportNamedDeclaration'])
+const ENDINGS = /\.(?:tsx?|json|css)$/
 const AMBIENT = /^(?:Date\.now|Math\.random|performance\.now|crypto\.randomUUID|crypto\.getRandomValues)$/
-
-interface Node {
-  readonly type: string
-  readonly start: number
-  readonly end: number
-  readonly [property: string]: unknown
-}
 
 interface Scan {
   /** In sentences. */
@@ -31,20 +18,28 @@ interface Scan {
   readonly imports: readonly string[]
 }
 
-/** Reads a TypeScript or Lua file of src/. @param path such as `src/api/answers.ts` */
+/** Where a file stands. */
+interface Place {
+  readonly path: string
+  readonly tree: Tree
+  /** The folder of the tree, or the file itself where it lies beside the folders. */
+  readonly folder: string
+}
+
+/** Reads a TypeScript or Lua file of one of the trees. @param path such as `src/api/answers.ts` */
 export function scan(path: string, text: string): Scan {
   if (path.endsWith('.lua')) {
-    const includes = text.matchAll(/^--#include ([\w/]+)$/gm)
+    const includes = text.matchAll(/^--#include ([\w/-]+)$/gm)
     return { violations: [], imports: [...includes].map(([, include]) => `src/redis/${include}.lua`) }
   }
-  const program = parseAst(text, { lang: 'ts' }) as unknown as Node
-  const nodes = [...walk(program)]
+  const nodes = nodesOf(path, text)
   const isGenerated = path.includes('/generated/')
+  const place = placeOf(path)
   const violations = [
     ...nameViolations(path),
-    ...importViolations(path, nodes),
-    ...settingsViolations(path, nodes),
-    ...(isGenerated ? [] : [...sizeViolations(text, nodes), ...exportViolations(path, program, nodes)]),
+    ...importViolations(place, nodes),
+    ...settingsViolations(place, nodes),
+    ...(isGenerated ? [] : [...sizeViolations(text, nodes), ...exportViolations(path, nodes)]),
   ].map((problem) => `${path}: ${problem}`)
   const imports = nodes.flatMap((node) => {
     const specifier = specifierOf(node)
@@ -55,38 +50,46 @@ export function scan(path: string, text: string): Scan {
 
 function nameViolations(path: string): string[] {
   if (NAMES_ALLOWED.has(path)) return []
-  const words = path.replace(/\.ts$/, '').split(/[/.-]/)
+  const words = path.replace(/\.tsx?$/, '').split(/[/.-]/)
   return words
     .filter((word) => NAMES_BANNED.test(word))
     .map((word) => `"${word}" says nothing: name the responsibility`)
 }
 
-function importViolations(path: string, nodes: readonly Node[]): string[] {
-  const folder = folderOf(path)
-  const isKnown = folder === 'main.ts' || COMPOSITION_ROOTS.includes(folder) || folder in MAY_IMPORT
+function placeOf(path: string): Place {
+  const tree = TREES.find(({ root }) => path.startsWith(`${root}/`))
+  if (tree === undefined) throw new Error(`${path} is in no tree of layers.ts`)
+  return { path, tree, folder: path.slice(tree.root.length + 1).split('/')[0] ?? '' }
+}
+
+function importViolations(place: Place, nodes: readonly Node[]): string[] {
+  const { folder, tree } = place
+  const isKnown =
+    folder === tree.entry.file || tree.compositionRoots.includes(folder) || folder in tree.mayImport
   if (!isKnown) return [`folder "${folder}" is not in the import table`]
   return nodes.flatMap((node) => {
     const specifier = specifierOf(node)
     if (specifier === null) return []
     return specifier.startsWith('.')
-      ? relativeImportViolations(path, folder, specifier)
-      : packageImportViolations(folder, node, specifier)
+      ? relativeImportViolations(place, specifier)
+      : packageImportViolations(place, node, specifier)
   })
 }
 
-function relativeImportViolations(path: string, folder: string, specifier: string): string[] {
+function relativeImportViolations({ path, tree, folder }: Place, specifier: string): string[] {
   const target = posix.join(posix.dirname(path), specifier)
-  if (folder === 'cli' && target.startsWith(CLIENT_SOURCES)) return []
-  if (!target.startsWith('src/')) return [`import of ${specifier} leaves src/`]
-  if (!/\.(?:ts|json)$/.test(target)) return [`import of ${specifier} lacks its .ts`]
-  const targetFolder = folderOf(target)
-  if (COMPOSITION_ROOTS.includes(folder) || targetFolder === folder) return []
-  const allowed = folder === 'main.ts' ? COMPOSITION_ROOTS : (MAY_IMPORT[folder] ?? [])
+  const client = tree.client[folder] ?? tree.client['*'] ?? null
+  if (client !== null && (client.endsWith('/') ? target.startsWith(client) : target === client)) return []
+  if (!target.startsWith(`${tree.root}/`)) return [`import of ${specifier} leaves ${tree.root}/`]
+  if (!ENDINGS.test(target)) return [`import of ${specifier} lacks its .ts`]
+  const targetFolder = placeOf(target).folder
+  if (tree.compositionRoots.includes(folder) || targetFolder === folder) return []
+  const allowed = folder === tree.entry.file ? tree.entry.mayImport : (tree.mayImport[folder] ?? [])
   return allowed.includes(targetFolder) ? [] : [`${folder} may not import ${targetFolder} (${specifier})`]
 }
 
-function packageImportViolations(folder: string, node: Node, specifier: string): string[] {
-  const packages = PACKAGES_ALLOWED[folder]
+function packageImportViolations({ tree, folder }: Place, node: Node, specifier: string): string[] {
+  const packages = tree.packages[folder]
   if (packages === undefined) return []
   const names = packages[specifier]
   if (names === undefined) return [`${folder} may not import the package ${specifier}`]
@@ -104,14 +107,13 @@ function importedNames(node: Node): string[] {
   )
 }
 
-function settingsViolations(path: string, nodes: readonly Node[]): string[] {
-  const folder = folderOf(path)
+function settingsViolations({ tree, folder }: Place, nodes: readonly Node[]): string[] {
   return nodes.flatMap((node) => {
     const member = memberText(node)
     const readsEnvironment = member === 'process.env' || importsEnvironment(node)
     if (readsEnvironment && folder !== 'settings') return ['only src/settings may read process.env']
     const isAmbient = (member !== null && AMBIENT.test(member)) || isNowDate(node)
-    if (isAmbient && WITHOUT_CLOCK.includes(folder))
+    if (isAmbient && tree.withoutClock.includes(folder))
       return [`${folder} is given its clock, ids and randomness`]
     return []
   })
@@ -120,29 +122,16 @@ function settingsViolations(path: string, nodes: readonly Node[]): string[] {
 function sizeViolations(text: string, nodes: readonly Node[]): string[] {
   const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
   const tooLong = lines > FILE_LINES_MAX ? [`has ${lines} lines, more than ${FILE_LINES_MAX}`] : []
-  const functions = nodes
-    .filter((node) => FUNCTIONS.has(node.type))
-    .flatMap((node) => {
-      const length = text.slice(node.start, node.end).split('\n').length
-      const line = text.slice(0, node.start).split('\n').length
-      return length > FUNCTION_LINES_MAX
-        ? [`the function in line ${line} has ${length} lines, more than ${FUNCTION_LINES_MAX}`]
-        : []
-    })
-  return [...tooLong, ...functions]
+  return [...tooLong, ...longFunctions(text, nodes)]
 }
 
-function exportViolations(path: string, program: Node, nodes: readonly Node[]): string[] {
-  const body = program.body as readonly Node[]
+function exportViolations(path: string, nodes: readonly Node[]): string[] {
+  const body = nodes[0]?.body as readonly Node[]
   const isBarrel = body.length > 0 && body.every((node) => RE_EXPORTS.has(node.type) && isNode(node.source))
   return [
     ...(nodes.some((node) => node.type === 'ExportDefaultDeclaration') ? ['has a default export'] : []),
     ...(isBarrel ? [`${posix.basename(path)} only re-exports: import from where things are`] : []),
   ]
-}
-
-function folderOf(path: string): string {
-  return path.split('/')[1] ?? ''
 }
 
 /** What an import, a re-export, a dynamic import or an import type names. */
@@ -168,15 +157,4 @@ function importsEnvironment(node: Node): boolean {
 function isNowDate(node: Node): boolean {
   if (node.type !== 'NewExpression' || !isNode(node.callee)) return false
   return node.callee.name === 'Date' && Array.isArray(node.arguments) && node.arguments.length === 0
-}
-
-function* walk(node: Node): Generator<Node> {
-  yield node
-  for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) yield* walk(child)
-  }
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 }

@@ -2,8 +2,16 @@ import { posix } from 'node:path'
 
 /** Files beside sub-folders; a reader takes in a folder's list at one glance. */
 export const FILES_PER_FOLDER_MAX = 14
+/** Sub-folders of a folder; a rule for files alone would be kept by annexes. */
+export const FOLDERS_PER_FOLDER_MAX = 12
+/** Their sub-folders are the layers, which the import table lists. */
+const FOLDERS_OF_LAYERS: ReadonlySet<string> = new Set(['src', 'test/unit'])
 /** Nine of ten files have at most this many lines. */
 export const FILE_LINES_P90_MAX = 180
+
+/** What the engine is made of, drawn: boxes that a reader holds in mind, and floors from the ground to the roof. */
+export const REDIS_BOXES_MAX = 9
+export const REDIS_FLOORS_MAX = 8
 
 /** Which files each file imports, by path from the root of the project; types count. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
@@ -36,12 +44,60 @@ export function circlesOfFolders(imports: ImportGraph): string[] {
   )
 }
 
-/** Folders that hold more files than a reader takes in. Generated files do not count. */
+/**
+ * A folder drawn: a box is a sub-folder, or a file beside the sub-folders, and stands a floor above the highest box that
+ * it imports. Where boxes are part of a circle, the floors are those of one way through it.
+ */
+export function drawingOf(folder: string, imports: ImportGraph): { boxes: number; floors: number } {
+  const boxOf = (file: string) =>
+    file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split('/')[0] : undefined
+  const below = new Map<string, Set<string>>()
+  for (const [file, targets] of imports) {
+    const box = boxOf(file)
+    if (box === undefined) continue
+    const known = below.get(box) ?? new Set<string>()
+    below.set(box, known)
+    for (const target of targets) {
+      const other = boxOf(target)
+      if (other !== undefined && other !== box) known.add(other)
+    }
+  }
+  const floors = new Map<string, number>()
+  function floorOf(box: string): number {
+    const known = floors.get(box)
+    if (known !== undefined) return known
+    floors.set(box, 0)
+    const floor = 1 + Math.max(0, ...[...(below.get(box) ?? [])].map(floorOf))
+    floors.set(box, floor)
+    return floor
+  }
+  return { boxes: below.size, floors: Math.max(0, ...[...below.keys()].map(floorOf)) }
+}
+
+/** Folders that hold more files or sub-folders than a reader takes in. Generated files do not count. */
 export function crowdedFolders(files: readonly string[]): string[] {
-  const written = files.filter((file) => !file.includes('/generated/'))
-  return [...Map.groupBy(written, (file) => posix.dirname(file))]
-    .filter(([, inFolder]) => inFolder.length > FILES_PER_FOLDER_MAX)
-    .map(([folder, { length }]) => `${folder} holds ${length} files, more than ${FILES_PER_FOLDER_MAX}`)
+  const filesOf = Map.groupBy(
+    files.filter((file) => !file.includes('/generated/')),
+    (file) => posix.dirname(file),
+  )
+  const folders = new Set(files.flatMap((file) => foldersAbove(file)))
+  const foldersOf = Map.groupBy(folders, (folder) => posix.dirname(folder))
+  return [
+    ...[...filesOf]
+      .filter(([, { length }]) => length > FILES_PER_FOLDER_MAX)
+      .map(([folder, { length }]) => `${folder} holds ${length} files, more than ${FILES_PER_FOLDER_MAX}`),
+    ...[...foldersOf]
+      .filter(([folder, { length }]) => length > FOLDERS_PER_FOLDER_MAX && !FOLDERS_OF_LAYERS.has(folder))
+      .map(
+        ([folder, { length }]) => `${folder} holds ${length} folders, more than ${FOLDERS_PER_FOLDER_MAX}`,
+      ),
+  ]
+}
+
+/** Every folder on the way to a file, such as `a/b` and `a` of `a/b/c.ts`. */
+function foldersAbove(file: string): string[] {
+  const parts = file.split('/').slice(0, -1)
+  return parts.map((_, depth) => parts.slice(0, depth + 1).join('/'))
 }
 
 /** Nearest-rank percentile. @param share from 0 to 1 */

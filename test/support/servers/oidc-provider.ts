@@ -12,6 +12,8 @@ export interface OidcProvider {
   claims: Readonly<Record<string, unknown>>
   /** Signs with a key that it does not publish. */
   isForging: boolean
+  /** Signs with another key, which it publishes in place of the one before. */
+  changeKeys(): void
   /** Answers nothing but this status. */
   failsWith: number | null
   /** That came so far. */
@@ -37,6 +39,7 @@ export async function startOidcProvider(): Promise<OidcProvider> {
   const [clientId, clientSecret] = ['punctual', `secret-${randomUUID()}`]
 
   let requests = 0
+  let signer = { kid: 'one', key: KEY }
   const server = createServer((request, response) => {
     requests += 1
     void answer(request).then(({ status, body }) => {
@@ -51,7 +54,12 @@ export async function startOidcProvider(): Promise<OidcProvider> {
     if (provider.failsWith !== null) return { status: provider.failsWith, body: { error: 'broken' } }
     if (request.url === '/.well-known/openid-configuration') return { status: 200, body: discovered() }
     if (request.url === '/jwks') {
-      const jwk = { ...KEY.publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }
+      const jwk = {
+        ...signer.key.publicKey.export({ format: 'jwk' }),
+        kid: signer.kid,
+        alg: 'RS256',
+        use: 'sig',
+      }
       return { status: 200, body: { keys: [jwk] } }
     }
     return request.url === '/token' ? exchange(request) : { status: 404, body: {} }
@@ -94,14 +102,21 @@ export async function startOidcProvider(): Promise<OidcProvider> {
     const now = Math.floor(Date.now() / 1_000)
     const usual = { iss: issuer, aud: clientId, sub: 'ann', iat: now, exp: now + LIFE_SECONDS, nonce }
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-    const signed = `${part({ alg: 'RS256', kid: 'one' })}.${part({ ...usual, ...provider.claims })}`
-    const key = provider.isForging ? OTHER_KEY : KEY
+    const signed = `${part({ alg: 'RS256', kid: signer.kid })}.${part({ ...usual, ...provider.claims })}`
+    const key = provider.isForging ? OTHER_KEY : signer.key
     return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key.privateKey, 'base64url')}`
   }
 
   const provider: OidcProvider = {
-    ...{ issuer, clientId, clientSecret },
-    ...{ claims: {}, isForging: false, failsWith: null },
+    issuer,
+    clientId,
+    clientSecret,
+    claims: {},
+    isForging: false,
+    changeKeys: () => {
+      signer = { kid: 'two', key: NEW_KEY() }
+    },
+    failsWith: null,
     get requests() {
       return requests
     },

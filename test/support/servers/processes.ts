@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { until } from '../until.ts'
+import { workerEnvironment } from './worker-processes.ts'
 
 /** A start among five others on a busy machine; one that fails ends the waiting. */
 const LOGGED_TIMEOUT_MS = 60_000
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
-/** With what node keeps of the modules it has compiled before, a start takes half of the CPU. */
-const COMPILED = fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url))
 
 export interface LogLine {
   readonly level: string
@@ -61,7 +60,7 @@ export function runProgram(
 /** What every start of the program is given beside its own variables. */
 export function programEnv(): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME, NODE_COMPILE_CACHE: COMPILED }
+  return { PATH, HOME, ...workerEnvironment() }
 }
 
 /** The program's command line, for whoever puts another command before it. */

@@ -24,10 +24,17 @@ export interface TestRedisOptions {
   /** Extra arguments for redis-server. */
   readonly settings?: readonly string[]
   readonly password?: string
+  /** `redis-server` when not said. */
+  readonly program?: string
   readonly cluster?: boolean
-  /** In Cluster mode: the first and last slot this node takes; all when not said. */
-  readonly slots?: readonly [number, number]
+  /** In Cluster mode: where the nodes talk to each other; a free one when not said. */
+  readonly busPort?: number
+  /** In Cluster mode: the first and last slot this node takes; all when not said, null = none. */
+  readonly slots?: readonly [number, number] | null
 }
+
+/** Of a Cluster. */
+export const SLOTS = 16_384
 
 /**
  * Systems give ports above these to connections, and to listeners that wish for none: one of those would be somebody
@@ -59,13 +66,25 @@ async function isFree(port: number): Promise<boolean> {
 export async function startRedis(options: TestRedisOptions = {}): Promise<TestRedis> {
   const port = options.port ?? (await freePort())
   // Redis's own choice, port + 10000, may lie past the last port.
-  const busPort = options.cluster === true ? await freePort() : 0
+  const busPort = options.cluster === true ? (options.busPort ?? (await freePort())) : 0
   const folder = options.dataFolder ?? mkdtempSync(join(tmpdir(), 'punctual-redis-'))
   const child = spawn(
-    'redis-server',
+    options.program ?? 'redis-server',
     [
-      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
-      ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'],
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      folder,
+      '--save',
+      '',
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'everysec',
+      '--maxmemory-policy',
+      'noeviction',
       ...(options.cluster === true ? clusterSettings(busPort) : []),
       ...(options.password === undefined ? [] : ['--requirepass', options.password]),
       ...(options.settings ?? []),
@@ -80,7 +99,8 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
   })
   client.on('error', () => undefined)
   await answers(client, child)
-  if (options.cluster === true) await takeSlots(client, options.slots ?? [0, 16_383])
+  if (options.cluster === true && options.slots !== null)
+    await takeSlots(client, options.slots ?? [0, SLOTS - 1])
   return {
     port,
     busPort,
@@ -121,11 +141,11 @@ function clusterSettings(busPort: number): string[] {
 
 async function takeSlots(client: Redis, [first, last]: readonly [number, number]): Promise<void> {
   await client.call('CLUSTER', 'ADDSLOTSRANGE', String(first), String(last))
-  if (first === 0 && last === 16_383) await clusterIsWhole([client])
+  if (first === 0 && last === SLOTS - 1) await clusterIsWhole([client])
 }
 
 /** Waits until every node says that all slots are served. */
-async function clusterIsWhole(nodes: readonly Redis[]): Promise<void> {
+export async function clusterIsWhole(nodes: readonly Redis[]): Promise<void> {
   for (const node of nodes) {
     await until('the Cluster is whole', async () =>
       String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'),
@@ -141,16 +161,4 @@ export async function heldBytes(client: Redis): Promise<number> {
   const clients = (await client.client('LIST')) as string
   const buffers = [...clients.matchAll(/ tot-mem=(\d+)/g)].reduce((sum, [, bytes]) => sum + Number(bytes), 0)
   return Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1]) - buffers
-}
-
-/** Two nodes that make one Cluster, each with half of the slots. */
-export async function startCluster(settings: readonly string[] = []): Promise<[TestRedis, TestRedis]> {
-  const nodes = await Promise.all([
-    startRedis({ cluster: true, slots: [0, 8191], settings }),
-    startRedis({ cluster: true, slots: [8192, 16_383], settings }),
-  ])
-  const [first, second] = nodes
-  await first.client.call('CLUSTER', 'MEET', '127.0.0.1', String(second.port), String(second.busPort))
-  await clusterIsWhole([first.client, second.client])
-  return nodes
 }

@@ -42,6 +42,8 @@ export interface Target {
   /** The most requests of a path that were open at once. */
   mostOpen(path: string): number
   openNow(): number
+  /** Forgets all that has arrived. */
+  forget(): void
   close(): Promise<void>
 }
 
@@ -117,6 +119,10 @@ export async function startTarget(): Promise<Target> {
     },
     mostOpen: (path) => open.get(path)?.most ?? 0,
     openNow: () => open.values().reduce((sum, { now }) => sum + now, 0),
+    forget: () => {
+      arrivals.length = 0
+      seen.clear()
+    },
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()

@@ -96,10 +96,17 @@ describe('429 and 503', () => {
       const own = await startApi({
         intake: { push: down },
         jobs: {
-          ...{ get: down, list: down, deadLetterGroups: down, remove: down },
-          ...{ fire: down, retry: down, replay: down },
+          get: down,
+          list: down,
+          deadLetterGroups: down,
+          remove: down,
+          fire: down,
+          cancel: down,
+          retry: down,
+          replay: down,
         },
-        queues: { list: down, get: down, getByName: down, apply: down, remove: down },
+        queueLists: { list: down, named: down },
+        queues: { get: down, getByName: down, apply: down, unthrottle: down, remove: down },
         editor: { edit: down, remove: down },
       })
       const answer = await call(own.port, path, {

@@ -5,12 +5,12 @@ import { createApi, type ApiParts } from '../../../src/api/create-api.ts'
 import { type CronSettings, DEFAULT_CRON_SETTINGS } from '../../../src/domain/crons/cron.ts'
 import type { Alert } from '../../../src/domain/alerts/alert.ts'
 import type { Bulk } from '../../../src/domain/bulk/bulk.ts'
+import { PushShedder } from '../../../src/api/bounds/push-shedder.ts'
 import { CostGate } from '../../../src/domain/shares/cost-gate.ts'
 import { ANY_JOB } from '../../../src/domain/jobs/job-filter.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import { emptyTally, type Tally } from '../../../src/domain/statistics/tally.ts'
 import { quotasOf } from '../../../src/domain/quotas.ts'
 import type { MaintenanceWindow, WindowSettings } from '../../../src/domain/windows/maintenance-window.ts'
 import type { WindowChange } from '../../../src/ports/windows.ts'
@@ -19,10 +19,15 @@ import type { Cron } from '../../../src/ports/crons.ts'
 import type { DeadLetterGroup, JobIntake, NewJob, PushEnd, PushResult } from '../../../src/ports/jobs.ts'
 import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
-import { NO_TEAM_SETTINGS, NOTHING_MANAGED, type TeamSettings } from '../../../src/ports/settings.ts'
+import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
 import { AN_ACTOR, anApiToken, aPrincipal } from '../../support/principals.ts'
 import { createFakeCodes, createFakeSessions } from '../../support/fake-sessions.ts'
+import { AN_INSTALLATION, LIVE } from './status/an-installation.ts'
+import { fakeChannels } from './notifications/fake-channels.ts'
 import { FakeAuditLog } from '../../support/fake-audit-log.ts'
+import { A_SPLIT, fakeQueueLists } from './routes/fake-queue-lists.ts'
+import { someMinutes } from './some-minutes.ts'
+import { fakeIssues } from './routes/fake-issues.ts'
 
 /** A push that is accepted. */
 export const GOOD = { queue: 'emails', url: 'https://example.com/hook' }
@@ -153,6 +158,7 @@ export function aQueue(change: Partial<Queue['settings']> = {}): Queue {
     name: 'emails',
     settings: { ...DEFAULT_QUEUE_SETTINGS, ...change },
     counts: { pending: 1, delayed: 2, processing: 3, dead: 4 },
+    throttle: null,
   }
 }
 
@@ -168,22 +174,6 @@ export const A_TEAM = {
   quotas: quotasOf({ crons: 500, pendingJobs: 20 }),
   usage: { queues: 1, crons: 2, pendingJobs: 3, storedBytes: 4, jobsPerMonth: 5, callsInFlight: 6 },
 }
-
-/** Two minutes ago three jobs ended. */
-const SOME_MINUTES: ReadonlyMap<number, Tally> = new Map([
-  [
-    Math.floor(NOW_MS / 60_000) - 2,
-    {
-      ...emptyTally(),
-      done: 2,
-      retried: 1,
-      latency: [0, 0, 3],
-      lateness: [3],
-      depth: 4,
-      oldestReadySeconds: 9,
-    },
-  ],
-])
 
 export const NEXT_RUN_MS = NOW_MS + 60_000
 
@@ -227,8 +217,12 @@ export function anAlert(change: Partial<Alert> = {}): Alert {
 /** It is active, for the queue 7. */
 export function aWindow(change: Partial<WindowSettings> = {}): MaintenanceWindow {
   return {
-    ...{ team: 'default', name: 'night', action: 'mute', resource: { kind: 'queue', name: 'emails' } },
-    ...{ times: { kind: 'once', startMs: NOW_MS - 60_000, endMs: NOW_MS + 60_000 }, reason: null },
+    team: 'default',
+    name: 'night',
+    action: 'mute',
+    resource: { kind: 'queue', name: 'emails' },
+    times: { kind: 'once', startMs: NOW_MS - 60_000, endMs: NOW_MS + 60_000 },
+    reason: null,
     ...change,
   }
 }
@@ -245,7 +239,10 @@ export async function editedWindow(
 }
 
 export const A_DELIVERY: AlertDelivery = {
-  ...{ channel: 'ops', state: 'sent', answer: '200 ok', atMs: NOW_MS + 2_000 },
+  channel: 'ops',
+  state: 'sent',
+  answer: '200 ok',
+  atMs: NOW_MS + 2_000,
 }
 
 export interface RunningApi {
@@ -289,22 +286,27 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
       },
     ),
     gate: new CostGate(clock),
+    shedder: new PushShedder({ clock, logger, requests: { pushShed: () => undefined } }),
     jobs: fakeJobs(),
     queues: {
-      list: () => Promise.resolve({ queues: [aQueue()], nextCursor: null }),
       get: (team, id) => Promise.resolve(team === 'default' && id === 7 ? aQueue() : null),
       getByName: (team, name) => Promise.resolve(team === 'default' && name === 'emails' ? aQueue() : null),
       apply: () => Promise.resolve({ queueId: 7 }),
+      unthrottle: () => Promise.resolve(true),
       remove: () => Promise.resolve('removed'),
     },
+    queueLists: fakeQueueLists(aQueue()),
     queueStats: {
-      count: () => Promise.resolve([{ ...aQueue(), oldestReadyMs: 41_500, lastFailure: null }]),
+      count: () =>
+        Promise.resolve([
+          { ...aQueue(), split: A_SPLIT, oldestReadyMs: 41_500, lastFailure: null, lostJobs: null },
+        ]),
     },
     editor: {
       edit: (team, id, edit) => Promise.resolve(team === 'default' && id === 7 ? aQueue(edit) : null),
       remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),
     },
-    managed: NOTHING_MANAGED,
+    managed: { ofQueue: () => null, ofCron: () => Promise.resolve(null) },
     signingRefs: { of: () => Promise.resolve([]) },
     crons: fakeCrons(),
     cronEditor: {
@@ -329,6 +331,7 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
         Promise.resolve(team === 'default' && name === 'night' ? 'removed' : 'not_found'),
     },
     alerts: fakeAlerts(),
+    issues: fakeIssues(),
     bulks: fakeBulks(),
     auditLog: new FakeAuditLog(),
     events: {
@@ -340,6 +343,7 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
     tokens: { principalOf: (token) => PRINCIPALS.get(token) ?? null },
     tokenStore: fakeTokens(),
     signingSecrets: fakeSigningSecrets(),
+    channels: fakeChannels(),
     tokenUses: {
       note: () => undefined,
       lastUsed: (_team, names) => Promise.resolve(names.map(() => NOW_MS)),
@@ -355,10 +359,13 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
     channelHealth: { healthOf: () => Promise.resolve([]) },
     quotasOf: () => A_TEAM.quotas,
     usage: { read: () => Promise.resolve(A_TEAM.usage) },
+    about: { version: '1.2.3', resources: 'folder' },
+    installation: { read: () => Promise.resolve(AN_INSTALLATION) },
+    liveFigures: { read: (asked) => Promise.resolve(asked.map(() => LIVE)) },
     waits: { explain: () => Promise.resolve(null) },
     statistics: {
-      ofTeam: () => Promise.resolve(SOME_MINUTES),
-      ofQueue: (team, id) => Promise.resolve(team === 'default' && id === 7 ? SOME_MINUTES : null),
+      ofTeam: () => Promise.resolve(someMinutes(NOW_MS)),
+      ofQueue: (team, id) => Promise.resolve(team === 'default' && id === 7 ? someMinutes(NOW_MS) : null),
     },
     jobIds: JOB_IDS,
     cursorBox: createFakeBox(),
@@ -401,14 +408,20 @@ function fakeCrons(): ApiParts['crons'] {
 const MADE = { status: 'made', jobId: 32, queueId: 7, scheduledAtMs: NOW_MS } as const
 
 const A_GROUP: DeadLetterGroup = {
-  ...{ queueId: 7, queueName: 'emails', host: 'example.com', count: 214, newestJobId: 16 },
-  ...{
-    failureReason: 'http_server_error',
-    responseStatus: 503,
-    errorMessage: 'The target answered with status 503',
-  },
-  ...{ firstEndedAtMs: NOW_MS - 60_000, lastEndedAtMs: NOW_MS, nextPurgeAtMs: NOW_MS + 86_400_000 },
+  queueId: 7,
+  queueName: 'emails',
+  host: 'example.com',
+  count: 214,
+  newestJobId: 16,
+  failureReason: 'http_server_error',
+  responseStatus: 503,
+  errorMessage: 'The target answered with status 503',
+  firstEndedAtMs: NOW_MS - 60_000,
+  lastEndedAtMs: NOW_MS,
+  nextPurgeAtMs: NOW_MS + 86_400_000,
 }
+
+const UNKNOWN = { status: 'not_found' } as const
 
 function fakeJobs(): ApiParts['jobs'] {
   const known = (team: string, jobId: number): boolean =>
@@ -427,9 +440,9 @@ function fakeJobs(): ApiParts['jobs'] {
       ),
     remove: (team, jobId) => Promise.resolve({ status: known(team, jobId) ? 'removed' : 'not_found' }),
     fire: (team, jobId) =>
-      Promise.resolve(
-        known(team, jobId) ? { status: 'fired', chain: aChain() } : { status: 'not_found' as const },
-      ),
+      Promise.resolve(known(team, jobId) ? { status: 'fired', chain: aChain() } : UNKNOWN),
+    cancel: (team, jobId) =>
+      Promise.resolve(known(team, jobId) ? { status: 'cancelled', chain: aChain() } : UNKNOWN),
     retry: (team, jobId) => Promise.resolve(known(team, jobId) ? MADE : { status: 'not_found' }),
     replay: (team, jobId) => Promise.resolve(known(team, jobId) ? MADE : { status: 'not_found' }),
   }
@@ -461,10 +474,24 @@ function fakeTokens(): ApiParts['tokenStore'] {
 
 export function aBulk(change: Partial<Bulk> = {}): Bulk {
   return {
-    ...{ id: 7, team: 'default', action: 'replay', state: 'running', matched: 3, isAtLeast: false },
-    ...{ done: 1, skipped: 0, failed: 1, ratePerSecond: null, createdBy: AN_ACTOR },
+    id: 7,
+    team: 'default',
+    action: 'replay',
+    state: 'running',
+    matched: 3,
+    isAtLeast: false,
+    done: 1,
+    skipped: 0,
+    failed: 1,
+    ratePerSecond: null,
+    stopWhen: { failedAgainPercent: 20, min: 50 },
+    stopped: null,
+    outcome: { succeeded: 0, waiting: 1, failedAgain: 0, removed: 0 },
+    createdBy: AN_ACTOR,
     filter: { ...ANY_JOB, queue: 'emails', tag: { name: 'customer', value: '77' } },
-    ...{ createdAtMs: NOW_MS, startedAtMs: NOW_MS + 5, endedAtMs: null },
+    createdAtMs: NOW_MS,
+    startedAtMs: NOW_MS + 5,
+    endedAtMs: null,
     ...change,
   }
 }
@@ -481,6 +508,7 @@ function fakeBulks(): ApiParts['bulks'] {
     get: (team, id) => Promise.resolve(known(team, id) ? aBulk() : null),
     failures: () => Promise.resolve([{ jobId: ROOT_ID, reason: 'damaged' }]),
     abort: (team, id) => Promise.resolve(known(team, id) ? aBulk({ state: 'aborting' }) : null),
+    resume: (team, id) => Promise.resolve(known(team, id) ? aBulk() : null),
   }
 }
 

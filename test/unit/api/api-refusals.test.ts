@@ -145,6 +145,23 @@ describe('409', () => {
     ),
     ...(
       [
+        [
+          { status: 'sent' },
+          'The job may have been sent before, and waits to be sent again: DELETE removes it',
+        ],
+        [{ status: 'in_flight' }, 'The job is in flight'],
+        [{ status: 'ended' }, 'The job has ended'],
+        [{ status: 'damaged' }, 'The record of the job is damaged'],
+        [
+          { status: 'not_ended', jobId: 17 },
+          'The job has been sent and has failed; its retry is job 17, and DELETE removes that with the whole chain',
+        ],
+      ] as const
+    ).map(
+      ([end, text]) => ['POST', '/api/jobs/16/cancel', { cancel: () => Promise.resolve(end) }, text] as const,
+    ),
+    ...(
+      [
         [{ status: 'not_failed' }, 'The job has succeeded; it can be duplicated'],
         [{ status: 'not_ended', jobId: 17 }, 'The chain of the job has not ended; its open job is 17'],
         [{ status: 'already_made', jobId: 32 }, 'The job was already retried or replayed, as job 32'],
@@ -236,7 +253,9 @@ describe('415', () => {
   test.each([
     [{ 'content-type': 'application/x-www-form-urlencoded' }, 'The content type must be application/json'],
     [{ 'content-type': 'text/json' }, 'The content type must be application/json'],
-    [{ 'content-type': 'application/json; charset=latin1' }, 'The content type must be application/json'],
+    [{ 'content-type': 'application/jsonx' }, 'The content type must be application/json'],
+    [{ 'content-type': 'application/json; charset=latin1' }, 'The charset of the content must be utf-8'],
+    [{ 'content-type': 'application/json;a=b;Charset="utf-16"' }, 'The charset of the content must be utf-8'],
     [{ 'content-encoding': 'gzip' }, 'The content must not be encoded'],
   ])('%j', async (headers, error) => {
     expect(await push(api.port, '{"broken', headers)).toMatchObject({
@@ -250,14 +269,26 @@ describe('415', () => {
     expect(answer.status).toBe(415)
   })
 
-  test('a charset and case do no harm', async () => {
-    for (const type of ['application/json;charset=utf-8', 'Application/JSON; charset="UTF-8"']) {
-      expect((await push(api.port, GOOD, { 'content-type': type })).status).toBe(201)
-    }
+  test.each([
+    'application/json;charset=utf-8',
+    'Application/JSON; charset="UTF-8"',
+    'application/json;',
+    'application/json ; odata=verbose; charset=utf8',
+    'application/json; v="1; charset=x"',
+  ])('%j does no harm', async (type) => {
+    expect((await push(api.port, GOOD, { 'content-type': type })).status).toBe(201)
   })
 })
 
 describe('400 and 422', () => {
+  test('a byte order mark before the JSON is passed over, once', async () => {
+    expect((await push(api.port, `\ufeff${JSON.stringify(GOOD)}`)).status).toBe(201)
+    expect(await push(api.port, `\ufeff\ufeff${JSON.stringify(GOOD)}`)).toMatchObject({
+      status: 400,
+      text: '{"error":"Malformed JSON at position 0 (line 1, column 1)."}',
+    })
+  })
+
   test('malformed JSON comes before wrong fields', async () => {
     expect(await push(api.port, '{"queue":""')).toMatchObject({
       status: 400,
@@ -324,7 +355,7 @@ describe('400 and 422', () => {
   test('a cursor that is not ours', async () => {
     const own = await startApi({
       jobs: { list: () => Promise.resolve('bad_cursor') } as never,
-      queues: { list: () => Promise.resolve('bad_cursor') } as never,
+      queueLists: { list: () => Promise.resolve('bad_cursor') } as never,
     })
     for (const path of ['/api/jobs?cursor=x', '/api/queues?cursor=x']) {
       expect((await call(own.port, path, { headers: BEARER })).json).toEqual({

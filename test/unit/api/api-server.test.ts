@@ -1,7 +1,9 @@
 import { once } from 'node:events'
-import { Agent, request as send, type ServerResponse } from 'node:http'
+import { readFileSync } from 'node:fs'
+import { Agent, type IncomingMessage, request as send, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { ApiServer } from '../../../src/api/api-server.ts'
 import { LOOPBACKS } from '../../support/targets/all-addresses.ts'
 import { quietLogger } from '../../support/quiet.ts'
@@ -9,6 +11,10 @@ import { until } from '../../support/until.ts'
 import { call, clock, createdResult, push, rawExchange, startApi, TOKEN } from './api-fixture.ts'
 
 const GOOD = { queue: 'emails', url: 'https://example.com/hook' }
+
+interface Values {
+  readonly api: { readonly shutdownDelaySeconds: number }
+}
 
 /** The answers that have begun on a connection so far. */
 function answersOn(socket: Socket): () => string[] {
@@ -187,6 +193,31 @@ test('close goes on serving during the shutdown delay, each connection once', as
   drained.resolve()
   await closed
   expect(await isRefused(port)).toBe(true)
+})
+
+test('clients leave an idle connection before the shutdown delay of the chart is over, and load balancers need not', async () => {
+  let seen: Socket | undefined
+  const server = new ApiServer({
+    listener: (request, response) => {
+      seen = request.socket
+      response.end('here')
+    },
+    clock,
+    logger: quietLogger,
+  })
+  const { port } = await server.listen(0, '127.0.0.1')
+  const agent = new Agent({ keepAlive: true, timeout: 60_000 })
+  const request = send({ port, agent }).end()
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  response.resume()
+  const [idle] = await until('the connection is idle', () => Object.values(agent.freeSockets)[0])
+  const values = parse(readFileSync('charts/punctual/values.yaml', 'utf8')) as Values
+
+  expect(idle?.timeout).toBeGreaterThan(0)
+  expect(idle?.timeout).toBeLessThan(values.api.shutdownDelaySeconds * 1_000)
+  expect(seen?.timeout).toBe(65_000)
+  agent.destroy()
+  await server.close(1_000)
 })
 
 test('close ends a connection whose answer had begun before', async () => {

@@ -29,8 +29,11 @@ test('a change is asked for before it is made, and settled with the fields that 
     {
       outcome: 'done',
       entry: {
-        ...{ actor: AN_ACTOR, action: 'edit', resource: RESOURCE },
-        ...{ before: { timeout_seconds: 30 }, after: { timeout_seconds: 5 } },
+        actor: AN_ACTOR,
+        action: 'edit',
+        resource: RESOURCE,
+        before: { timeout_seconds: 30 },
+        after: { timeout_seconds: 5 },
       },
     },
   ])

@@ -8,8 +8,9 @@ import type { Admission } from '../../../src/ports/access/user-verifier.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
 import { EventStreams } from '../../../src/api/events/event-streams.ts'
 import type { Logger } from '../../../src/ports/runtime.ts'
-import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
+import { faultsOf, isAskedOfInstallation, operations } from '../../support/rules/contract-document.ts'
 import {
+  aBulk,
   aChain,
   aCron,
   type ApiChange,
@@ -21,7 +22,8 @@ import {
   NOW_MS,
   startApi,
 } from './api-fixture.ts'
-import { failingCodes, failingSessions, FIRST_SESSION } from '../../support/fake-sessions.ts'
+import { ISSUE_ID } from './routes/fake-issues.ts'
+import { createFakeCodes, failingCodes, failingSessions, FIRST_SESSION } from '../../support/fake-sessions.ts'
 import { anApiToken, aPrincipal } from '../../support/principals.ts'
 
 const rejecting = (fault: Error): ApiChange => {
@@ -34,28 +36,38 @@ const rejecting = (fault: Error): ApiChange => {
       deadLetterGroups: fail,
       remove: fail,
       fire: fail,
+      cancel: fail,
       retry: fail,
       replay: fail,
     },
-    queues: { list: fail, get: fail, getByName: fail, apply: fail, remove: fail },
+    queueLists: { list: fail, named: fail },
+    queues: { get: fail, getByName: fail, apply: fail, unthrottle: fail, remove: fail },
     editor: { edit: fail, remove: fail },
     crons: { list: fail, get: fail, getByName: fail, runNow: fail, runs: fail },
     cronEditor: { create: fail, edit: fail, remove: fail },
     windows: { list: fail, get: fail },
     windowEditor: { create: fail, edit: fail, remove: fail },
     alerts: {
-      ...{ list: fail, get: fail, counts: fail, markRead: fail },
-      ...{ markAllRead: fail, remove: fail, removeAll: fail },
+      list: fail,
+      get: fail,
+      counts: fail,
+      markRead: fail,
+      markAllRead: fail,
+      remove: fail,
+      removeAll: fail,
     },
+    issues: { list: fail, get: fail, change: fail },
     auditLog: { ask: fail, settle: fail, list: fail },
-    bulks: { preview: fail, create: fail, list: fail, get: fail, failures: fail, abort: fail },
+    bulks: { preview: fail, create: fail, list: fail, get: fail, failures: fail, abort: fail, resume: fail },
     deliveries: { deliveriesOf: fail },
     tokenStore: { list: fail, get: fail, create: fail, remove: fail },
     signingSecrets: { list: fail, create: fail, remove: fail },
+    channels: { list: fail, create: fail, edit: fail, remove: fail, whenInForce: fail },
     usage: { read: fail },
     sessions: failingSessions(fault),
     statistics: { ofTeam: fail, ofQueue: fail },
     waits: { explain: fail },
+    installation: { read: fail },
     channelTester: { requestTest: fail },
     // The one way a route without a store can fail.
     tokens: {
@@ -68,7 +80,7 @@ const rejecting = (fault: Error): ApiChange => {
 }
 
 function closedStreams(): EventStreams {
-  const reader = { look: () => Promise.resolve([]) }
+  const reader = { read: () => Promise.resolve([]) }
   const logger = { debug: () => undefined } as unknown as Logger
   const streams = new EventStreams({ reader, clock, logger })
   void streams.close()
@@ -83,6 +95,7 @@ const refusingEditor: ApiParts['cronEditor'] & ApiParts['editor'] & ApiParts['wi
   remove: refuse,
 }
 
+const OPS_CHANNEL = { name: 'ops', type: 'email', alertTypes: ['failure'], secretRef: null } as const
 const OWN_SECRET = { id: 'own:current', secretRef: { name: 'own', key: 'current' }, createdAtMs: null }
 
 const ROOM_BYTES = 1024 * 1024
@@ -99,11 +112,14 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
   previewCron: '{"cron_expression":"0 9 1 * 1","time_zone":"Europe/Berlin"}',
   previewWindow: '{"start_at":"2026-12-01T22:00:00Z","end_at":"2026-12-01T23:30:00Z"}',
   testNotifications: '{}',
+  createNotificationChannel: JSON.stringify({ name: 'ops', type: 'email', test: false }),
+  editNotificationChannel: JSON.stringify({ alert_types: ['failure'] }),
   createWindow: '{"start_at":"2026-12-01T22:00:00Z","end_at":"2026-12-01T23:30:00Z"}',
   editWindow: '{"reason":"The database moves."}',
   createBulk: '{"action":"replay","ids":[16]}',
   editQueue: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
   markAlertsRead: '{}',
+  muteIssue: JSON.stringify({ until: new Date(NOW_MS + 3_600_000).toISOString() }),
   createToken: '{"name":"ci"}',
 }
 
@@ -178,8 +194,24 @@ function loginScenarioOf(status: string): Scenario {
   return { call, parts, path }
 }
 
+/** A code that is known, unless it is to be refused: for the 429 so often that no further one is taken. */
+function codeScenarioOf(status: string): Scenario {
+  const faults: Readonly<Record<string, Error>> = {
+    500: new TypeError('x'),
+    503: new StoreUnavailableError('x'),
+  }
+  const fault = faults[status]
+  const headers = { 'x-punctual-code': 'c' }
+  if (status === '401') return { call: { headers } }
+  if (status === '429') return { call: { headers }, repeated: 30 }
+  if (fault !== undefined) return { call: { headers }, parts: { loginCodes: failingCodes(fault) } }
+  const grant = { token: BEARER.authorization.slice('Bearer '.length), team: 'default' }
+  return { call: { headers }, parts: { loginCodes: { ...createFakeCodes(), find: async () => grant } } }
+}
+
 /** null = as for any other operation. */
 function sessionScenarioOf(operationId: string, status: string): Scenario | null {
+  if (operationId === 'readLoginCode') return codeScenarioOf(status)
   if (operationId === 'createLoginCode' && status === '503')
     return { call: { headers: BEARER }, parts: { loginCodes: failingCodes(new StoreUnavailableError('x')) } }
   if (operationId === 'openSession' && status === '429') return { call: { headers: BEARER }, repeated: 11 }
@@ -220,7 +252,10 @@ function scenarioOf(operationId: string, status: string): Scenario {
         parts: { tokens: { principalOf: () => aPrincipal('default', { permissions: new Set() }) } },
       }
     case '404':
-      return { call: good, path: (path) => path.replace(/\/(?:16|7|night|ci|own:current)\b/, '/999') }
+      return {
+        call: good,
+        path: (path) => path.replace(/\/(?:16|7-9f86d08188|7|night|ci|own:current|ops)\b/, '/999'),
+      }
     case '409':
       return {
         call: good,
@@ -230,6 +265,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
             get: () => Promise.resolve(aChain({ lost: ['payload'] })),
             remove: () => Promise.resolve({ status: 'in_flight' }),
             fire: () => Promise.resolve({ status: 'in_flight' }),
+            cancel: () => Promise.resolve({ status: 'sent' }),
             retry: () => Promise.resolve({ status: 'not_failed' }),
             replay: () => Promise.resolve({ status: 'not_dead_lettered' }),
           } as never,
@@ -237,17 +273,31 @@ function scenarioOf(operationId: string, status: string): Scenario {
             get: () => Promise.resolve(aCron()),
             runNow: () => Promise.resolve({ status: 'still_running', jobId: 16 }),
           } as never,
-          bulks: { abort: () => Promise.resolve('ended') } as never,
+          bulks: {
+            abort: () => Promise.resolve('ended'),
+            get: () => Promise.resolve(aBulk()),
+            resume: () => Promise.resolve('done'),
+          } as never,
           cronEditor: refusingEditor,
           editor: refusingEditor,
           windowEditor: refusingEditor,
           tokenStore: {
-            ...{ create: refuse, remove: refuse },
+            create: refuse,
+            remove: refuse,
             get: () => Promise.resolve(anApiToken('ci')),
           } as never,
           signingSecrets: {
-            ...{ create: refuse, remove: refuse },
+            create: refuse,
+            remove: refuse,
             list: () => (operationId === 'listSigningSecrets' ? refuse() : Promise.resolve([OWN_SECRET])),
+          },
+          channels: {
+            create: refuse,
+            edit: refuse,
+            remove: refuse,
+            list: () =>
+              operationId === 'listNotificationChannels' ? refuse() : Promise.resolve([OPS_CHANNEL]),
+            whenInForce: refuse,
           },
         },
       }
@@ -281,7 +331,8 @@ function scenarioOf(operationId: string, status: string): Scenario {
           jobs: {
             list: () => Promise.resolve('too_many_searches'),
             get: () => Promise.resolve(aChain()),
-            ...{ retry: overQuota, replay: overQuota },
+            retry: overQuota,
+            replay: overQuota,
           } as never,
         },
       }
@@ -303,45 +354,41 @@ describe.each(
     ({ method, path, operation }) => [operation.operationId, method, path, operation] as const,
   ),
 )('%s', (operationId, method, path, operation) => {
-  test.each(Object.keys(operation.responses))('answers %s as documented', async (status) => {
-    const scenario = scenarioOf(operationId, status)
-    const api = await startApi(scenario.parts)
-    const search = status === '422' ? '' : (GOOD_SEARCH[operationId] ?? '')
-    const concrete =
-      path
-        .replace('{job_id}', '16')
-        .replace(/\{(?:queue|cron|alert|bulk)_id\}/, '7')
-        .replace('{window_id}', 'night')
-        .replace('{token_id}', 'ci')
-        .replace('{signing_secret_id}', 'own:current') + search
-    const held = scenario.isRoomTaken === true ? await holdRoom(api.port) : null
-    for (let i = 1; i < (scenario.repeated ?? 1); i += 1) {
-      await call(api.port, concrete, { method, ...scenario.call })
-    }
-    const answer = await call(api.port, (scenario.path ?? ((same) => same))(concrete), {
-      method,
-      ...scenario.call,
-    })
-    held?.destroy()
-    await api.close()
-    expect(String(answer.status)).toBe(status)
+  const statuses = Object.keys(operation.responses)
+  test.each(statuses.filter((status) => !isAskedOfInstallation(path, operation, status)))(
+    'answers %s as documented',
+    async (status) => {
+      const scenario = scenarioOf(operationId, status)
+      const api = await startApi(scenario.parts)
+      const search = status === '422' ? '' : (GOOD_SEARCH[operationId] ?? '')
+      const concrete =
+        path
+          .replace('{job_id}', '16')
+          .replace(/\{(?:queue|cron|alert|bulk)_id\}/, '7')
+          .replace('{issue_id}', ISSUE_ID)
+          .replace('{window_id}', 'night')
+          .replace('{token_id}', 'ci')
+          .replace('{channel_id}', 'ops')
+          .replace('{signing_secret_id}', 'own:current') + search
+      const held = scenario.isRoomTaken === true ? await holdRoom(api.port) : null
+      for (let i = 1; i < (scenario.repeated ?? 1); i += 1) {
+        await call(api.port, concrete, { method, ...scenario.call })
+      }
+      const answer = await call(api.port, (scenario.path ?? ((same) => same))(concrete), {
+        method,
+        ...scenario.call,
+      })
+      held?.destroy()
+      await api.close()
+      expect(String(answer.status)).toBe(status)
 
-    const documented = resolve(operation.responses[status] ?? {})
-    const schema = documented.content?.['application/json']?.schema
-    if (schema === undefined) expect(answer.text).toBe('')
-    else {
-      expect(answer.headers['content-type']).toBe('application/json')
-      const validate = validatorOf(schema)
-      expect([validate(answer.json), validate.errors]).toEqual([true, null])
-    }
-    for (const [name, header] of Object.entries(documented.headers ?? {})) {
-      const { schema: headerSchema } = resolve(header as { schema: object })
-      const validate = validatorOf(headerSchema)
+      const { text, json, headers } = answer
+      const given = { status: Number(status), body: text === '' ? null : json }
       // `Set-Cookie` is the one header that Node gives as a list.
-      const [given] = [answer.headers[name.toLowerCase()]].flat()
-      expect([name, validate(given), validate.errors]).toEqual([name, true, null])
-    }
-  })
+      const header = (name: string) => [headers[name.toLowerCase()]].flat()[0]
+      expect(faultsOf(operation, { ...given, header })).toEqual([])
+    },
+  )
 })
 
 test('something was walked', () => {
@@ -351,11 +398,14 @@ test('something was walked', () => {
       .sort(),
   ).toEqual([
     'abortBulk',
+    'acknowledgeIssue',
     'beginLogin',
+    'cancelJob',
     'countAlerts',
     'createBulk',
     'createCron',
     'createLoginCode',
+    'createNotificationChannel',
     'createSigningSecret',
     'createToken',
     'createWindow',
@@ -363,6 +413,7 @@ test('something was walked', () => {
     'deleteAlerts',
     'deleteCron',
     'deleteJob',
+    'deleteNotificationChannel',
     'deleteQueue',
     'deleteSigningSecret',
     'deleteToken',
@@ -370,6 +421,7 @@ test('something was walked', () => {
     'drainQueue',
     'duplicateJob',
     'editCron',
+    'editNotificationChannel',
     'editQueue',
     'editWindow',
     'endSession',
@@ -382,13 +434,16 @@ test('something was walked', () => {
     'listCronRuns',
     'listCrons',
     'listDeadLetterGroups',
+    'listIssues',
     'listJobs',
+    'listNotificationChannels',
     'listQueues',
     'listSigningSecrets',
     'listTokens',
     'listWindows',
     'markAlertRead',
     'markAlertsRead',
+    'muteIssue',
     'openSession',
     'pauseCron',
     'pauseQueue',
@@ -402,7 +457,9 @@ test('something was walked', () => {
     'readContract',
     'readCron',
     'readCronManifest',
+    'readIssue',
     'readJob',
+    'readLoginCode',
     'readMe',
     'readQueue',
     'readQueueManifest',
@@ -410,10 +467,14 @@ test('something was walked', () => {
     'readQueueStatistics',
     'readSession',
     'readStatistics',
+    'readStatus',
     'readTeam',
     'readWindow',
     'readWindowOpenings',
+    'reopenIssue',
     'replayJob',
+    'resolveIssue',
+    'resumeBulk',
     'resumeCron',
     'resumeQueue',
     'retryJob',

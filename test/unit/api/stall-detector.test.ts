@@ -44,6 +44,20 @@ test('a body that pauses for less, again and again, lives by what it sends', asy
   expect(body.isStalled).toBe(false)
 })
 
+test('a body that we do not read is not blamed, and its time goes on when we do', async () => {
+  const clock = createFakeClock()
+  const body = { ...aBody(), isPaused: true }
+  body.onStalled = () => void (body.isStalled = true)
+  new StallDetector(clock).add(body)
+  await clock.advance(60_000)
+  expect(body.isStalled).toBe(false)
+  body.isPaused = false
+  await clock.advance(4_000)
+  expect(body.isStalled).toBe(false)
+  await clock.advance(1_000)
+  expect(body.isStalled).toBe(true)
+})
+
 test('each body has its own time, and one that ended is not looked at', async () => {
   const clock = createFakeClock()
   const watch = new StallDetector(clock)

@@ -36,7 +36,9 @@ describe('shares of the CPU', () => {
 
 test('shares of the allocations are of the bytes a function allocated itself', () => {
   const node = (callFrame: CallFrame, selfSize: number, children: AllocationNode[] = []): AllocationNode => ({
-    ...{ callFrame, selfSize, children },
+    callFrame,
+    selfSize,
+    children,
   })
   const undici: CallFrame = { functionName: 'write', url: '/x/node_modules/undici/lib/client.js' }
   const head = node(root, 10, [node(ours, 30, [node(hash, 20, [node(digest, 10)]), node(undici, 30)])])

@@ -16,8 +16,14 @@ afterEach(() => vi.restoreAllMocks())
 /** Goes through all turns, each of which takes so many seconds. */
 function turns(sizes: Partial<Sizes>, secondsEach: number): { taken: string[]; notes: string[] } {
   const bench: Bench = {
-    ...{ sizes: { ...sizesOf('full'), ...sizes }, folder: '', measured: new Measurements() },
-    ...{ contenders: CONTENDERS, concurrencyOf: new Map(), notes: [], skipped: [], startedMs: 0 },
+    sizes: { ...sizesOf('full'), ...sizes },
+    folder: '',
+    measured: new Measurements(),
+    contenders: CONTENDERS,
+    concurrencyOf: new Map(),
+    notes: [],
+    skipped: [],
+    startedMs: 0,
     facts: { ceilings: [], paces: null, breakdowns: [] },
     say: () => undefined,
   }
@@ -31,10 +37,7 @@ function turns(sizes: Partial<Sizes>, secondsEach: number): { taken: string[]; n
 
 test('the contenders alternate, run after run', () => {
   const { taken, notes } = turns({ runs: 2, repeatedPeers: null }, 1)
-  expect(taken).toEqual([
-    ...['1 punctual', '1 bullmq', '1 quirrel'],
-    ...['2 punctual', '2 bullmq', '2 quirrel'],
-  ])
+  expect(taken).toEqual(['1 punctual', '1 bullmq', '1 quirrel', '2 punctual', '2 bullmq', '2 quirrel'])
   expect(notes).toEqual([])
 })
 

@@ -24,8 +24,13 @@ const alert = {
 describe('alerts', () => {
   test('are a table, in which a name steers no terminal', async () => {
     const ofTeam = {
-      ...{ ...alert, type: 'limit_warning', reason: 'quota_nearly_used', count: 1, read: true },
-      ...{ resource: { kind: 'team', id: null, name: 'shop' }, suppressed_by: 'release' },
+      ...alert,
+      type: 'limit_warning',
+      reason: 'quota_nearly_used',
+      count: 1,
+      read: true,
+      resource: { kind: 'team', id: null, name: 'shop' },
+      suppressed_by: 'release',
     }
     api.answer = { status: 200, body: JSON.stringify({ alerts: [alert, ofTeam], next_cursor: 'abc' }) }
     const { out } = await api.run(['alerts', '--limit', '2'])
@@ -53,12 +58,19 @@ describe('alerts', () => {
     expect((await api.run(['alerts', 'read', ...FILTERS.split(' ')])).out).toBe('1 alert marked as read\n')
     expect(api.received[1]).toMatchObject({ method: 'POST', url: '/api/alerts/read' })
     expect(JSON.parse(api.received[1]?.body ?? '')).toEqual({
-      ...{ type: 'failure', reason: 'timeout', resource_kind: 'queue', resource_id: 12, read: false },
-      ...{ after: '2026-11-21T10:00:00+01:00', before: '2026-11-22T00:00:00Z' },
+      type: 'failure',
+      reason: 'timeout',
+      resource_kind: 'queue',
+      resource_id: 12,
+      read: false,
+      after: '2026-11-21T10:00:00+01:00',
+      before: '2026-11-22T00:00:00Z',
     })
 
     api.answer = { status: 200, body: '{"deleted":2}' }
-    expect((await api.run(['alerts', 'delete', ...FILTERS.split(' ')])).out).toBe('2 alerts deleted\n')
+    expect((await api.run(['alerts', 'delete', '--yes', ...FILTERS.split(' ')])).out).toBe(
+      '2 alerts deleted\n',
+    )
     expect(api.received[2]).toMatchObject({ method: 'DELETE', url: `/api/alerts?${SEARCH}` })
   })
 
@@ -67,7 +79,7 @@ describe('alerts', () => {
     expect((await api.run(['alerts', 'read', '--all'])).out).toBe('0 alerts marked as read\n')
     expect(api.received[0]?.body).toBe('{}')
     api.answer = { status: 200, body: '{"deleted":7}' }
-    expect((await api.run(['alerts', 'delete', '--all', '-o', 'json'])).out).toBe('{"deleted":7}\n')
+    expect((await api.run(['alerts', 'delete', '--yes', '--all', '-o', 'json'])).out).toBe('{"deleted":7}\n')
     expect(api.received[1]?.url).toBe('/api/alerts?all=true')
   })
 
@@ -87,7 +99,7 @@ describe('alerts', () => {
     expect((await api.run(['alerts', 'show', '640'])).out).toBe(page)
     expect((await api.run(['alerts', 'read', '640'])).out).toBe(page)
     api.answer = { status: 204, body: '' }
-    expect((await api.run(['alerts', 'delete', '640'])).out).toBe('alert 640 deleted\n')
+    expect((await api.run(['alerts', 'delete', '--yes', '640'])).out).toBe('alert 640 deleted\n')
     expect(api.received.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'GET /api/alerts/640',
       'POST /api/alerts/640/read',

@@ -7,28 +7,40 @@ import { inputOf, useApi } from './cli-fixture.ts'
 const api = useApi()
 
 const BULK = {
-  ...{ id: 7, action: 'replay', state: 'running', matched: 10, is_at_least: false },
-  ...{ done: 4, skipped: 1, failed: 1, rate: 50, created_by: 'ci \u001b[2J' },
+  id: 7,
+  action: 'replay',
+  state: 'running',
+  matched: 10,
+  is_at_least: false,
+  done: 4,
+  skipped: 1,
+  failed: 1,
+  rate: 50,
+  stop_when: { failed_again_percent: 20, min: 50 } as object | null,
+  stopped: null as object | null,
+  outcome: { succeeded: 310, waiting: 12, failed_again: 8, removed: 0 } as object | null,
+  created_by: 'ci \u001b[2J',
   filter: { queue: 'emails', failure_reason: 'timeout' } as object | null,
   created_at: '2026-11-21T10:00:00.000+00:00',
-  ...{ started_at: '2026-11-21T10:00:01.000+00:00', ended_at: null as string | null },
+  started_at: '2026-11-21T10:00:01.000+00:00',
+  ended_at: null as string | null,
   failures: [{ job_id: 16, reason: 'damaged' }],
 }
 const sent = () => JSON.parse(String(api.received.at(-1)?.body)) as Record<string, unknown>
 const create = (...args: string[]) => {
   api.answer = { status: 202, body: JSON.stringify(BULK) }
-  return api.run(['bulk', 'create', ...args])
+  return api.run(['bulk', 'create', '--yes', ...args])
 }
 
 test('bulks are a table, in which a name steers no terminal', async () => {
-  const done = { ...BULK, id: 6, state: 'done', filter: null, is_at_least: true }
+  const done = { ...BULK, id: 6, state: 'done', filter: null, is_at_least: true, outcome: null }
   api.answer = { status: 200, body: JSON.stringify({ bulks: [BULK, done], next_cursor: null }) }
   const { out } = await api.run(['bulk', '-o', 'wide'])
   expect(api.received[0]).toMatchObject({ method: 'GET', url: '/api/bulk' })
   expect(out.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  '))).toEqual([
-    'BULK  ACTION  STATE  DONE  SKIPPED  FAILED  MATCHED  CREATED  BY  JOBS',
-    '7  replay  running  4  1  1  10  2026-11-21T10:00:00.000+00:00  ci \\x1b[2J  queue=emails failure_reason=timeout',
-    '6  replay  done  4  1  1  10 or more  2026-11-21T10:00:00.000+00:00  ci \\x1b[2J  by ids',
+    'BULK  ACTION  STATE  DONE  SKIPPED  FAILED  SUCCEEDED  AGAIN  MATCHED  CREATED  BY  JOBS',
+    '7  replay  running  4  1  1  310  8  10  2026-11-21T10:00:00.000+00:00  ci \\x1b[2J  queue=emails failure_reason=timeout',
+    '6  replay  done  4  1  1  -  -  10 or more  2026-11-21T10:00:00.000+00:00  ci \\x1b[2J  by ids',
     '',
   ])
 })
@@ -37,9 +49,25 @@ test('a bulk is shown with its failures, and aborted', async () => {
   api.answer = { status: 200, body: JSON.stringify(BULK) }
   const { out } = await api.run(['bulk', 'show', '7'])
   expect(out).toContain('4 done, 1 skipped, 1 failed of 10\n')
+  expect(out).toContain('of the new jobs 310 succeeded, 12 wait, 8 failed again\n')
+  expect(out).toContain('stops when 20 % of at least 50 have failed again\n')
   expect(out).toContain('job 16: damaged\n')
   await api.run(['bulk', 'abort', '7'])
   expect(api.received.at(-1)).toMatchObject({ method: 'POST', url: '/api/bulk/7/abort' })
+  const outcome = { succeeded: 1, waiting: 0, failed_again: 49, removed: 3 }
+  const stopped = { ...BULK, state: 'stopped', stopped: { failed_again: 49, ended: 50 }, outcome }
+  api.answer = { status: 200, body: JSON.stringify(stopped) }
+  const resumed = await api.run(['bulk', 'resume', '7'])
+  expect(api.received.at(-1)).toMatchObject({ method: 'POST', url: '/api/bulk/7/resume' })
+  expect(resumed.out).toContain('stopped because 49 of 50 had failed again\n')
+  expect(resumed.out).toContain('49 failed again, 3 removed\n')
+})
+
+test('a bulk of an API that knows no outcome is shown without one', async () => {
+  const { outcome: _outcome, stopped: _stopped, stop_when: _rule, ...former } = BULK
+  api.answer = { status: 200, body: JSON.stringify(former) }
+  const { out, code } = await api.run(['bulk', 'show', '7'])
+  expect([code, out.includes('new jobs')]).toEqual([0, false])
 })
 
 describe('a new bulk', () => {
@@ -48,9 +76,19 @@ describe('a new bulk', () => {
     expect(sent()).toEqual({ action: 'cancel', ids: [4711, '0190a0e0-0000-8000-8000-000000000010'] })
     await create('replay', '--queue', 'emails', '--failure-reason', 'timeout', '--cron', '3', '--rate', '50')
     expect(sent()).toEqual({
-      ...{ action: 'replay', rate: 50 },
+      action: 'replay',
+      rate: 50,
       filter: { queue: 'emails', failure_reason: 'timeout', cron_id: 3 },
     })
+    await create('replay', '--all', '--stop-percent', '20', '--stop-min', '30')
+    expect(sent()).toEqual({
+      action: 'replay',
+      filter: {},
+      stop_when: { failed_again_percent: 20, min: 30 },
+    })
+    await create('replay', '--all', '--stop-percent', '20')
+    expect(sent()['stop_when']).toEqual({ failed_again_percent: 20 })
+    expect((await create('replay', '--all', '--stop-min', '30')).code).toBe(2)
     await create('purge', '--all')
     expect(sent()).toEqual({ action: 'purge', filter: {} })
   })
@@ -105,7 +143,9 @@ describe('a new bulk', () => {
     const wait = (last: object) => {
       api.firstAnswers = [{ status: 202, body: JSON.stringify(BULK) }, end({})]
       api.answer = end(last)
-      return api.run(['bulk', 'create', 'purge', '--all', '--wait', '5'], { sleep: () => Promise.resolve() })
+      return api.run(['bulk', 'create', 'purge', '--yes', '--all', '--wait', '5'], {
+        sleep: () => Promise.resolve(),
+      })
     }
     expect(await wait({ state: 'done', failed: 0 })).toMatchObject({ code: 0, err: 'bulk 7 is under way\n' })
     expect((await wait({ state: 'done' })).err).toContain('bulk 7 could not act on 1 jobs')
@@ -120,7 +160,9 @@ describe('a new bulk', () => {
     const wait = (faults: readonly (typeof away)[]) => {
       api.firstAnswers = [{ status: 202, body: JSON.stringify(BULK) }, ...faults]
       api.answer = { status: 200, body: JSON.stringify({ ...BULK, state: 'done', failed: 0 }) }
-      return api.run(['bulk', 'create', 'purge', '--all', '--wait', '60'], { sleep: () => Promise.resolve() })
+      return api.run(['bulk', 'create', 'purge', '--yes', '--all', '--wait', '60'], {
+        sleep: () => Promise.resolve(),
+      })
     }
     expect(await wait([away, slow, away, slow, away])).toMatchObject({ code: 0 })
     const ended = await wait(Array.from({ length: 6 }, () => away))

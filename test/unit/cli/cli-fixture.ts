@@ -9,6 +9,9 @@ import type { OutputStream } from '../../../src/cli/output/output-stream.ts'
 export const CREATED =
   '{"success":true,"queue_id":7,"job_id":16,"scheduled_at":"2026-11-21T10:00:00.000+00:00","message":"Scheduled successfully"}'
 
+/** When every command runs. */
+export const NOW_MS = Date.parse('2026-11-21T12:00:00Z')
+
 interface Received {
   readonly method: string | undefined
   readonly url: string | undefined
@@ -35,6 +38,7 @@ interface Given {
   readonly stdin?: AsyncIterable<Uint8Array>
   readonly sleep?: (milliseconds: number) => Promise<void>
   readonly stdout?: OutputStream
+  readonly ask?: (question: string) => Promise<string | null>
   readonly interrupted?: () => Promise<void>
 }
 
@@ -93,8 +97,9 @@ async function run(
     stdin = inputOf(''),
     sleep = () => Promise.reject(new Error('nothing to wait for')),
     stdout,
+    ask = null,
     interrupted = () => Promise.resolve(),
-  }: Given,
+  }: Omit<Given, 'ask'> & { readonly ask?: Given['ask'] | null },
 ): Promise<Ran> {
   let out = ''
   let err = ''
@@ -109,6 +114,8 @@ async function run(
     stdin,
     sleep,
     interrupted,
+    ask,
+    nowMs: () => NOW_MS,
   })
   try {
     await program.parseAsync(args, { from: 'user' })

@@ -62,7 +62,10 @@ describe('push', () => {
     [['--header', ' : x'], /^punctual: --header {2}: x must be name:value\n$/],
     [['--header', 'X-A: 1', '--header', 'x-a : 2'], /^punctual: --header x-a is given more than once\n$/],
     [['--tag', 'a=1', '--tag', 'b=1', '--tag', 'a=2'], /^punctual: --tag a is given more than once\n$/],
-    [['--delay', '1.5'], /^punctual: --delay 1\.5 is not a whole number\n$/],
+    [
+      ['--delay', '1.5'],
+      /^punctual: --delay "1\.5" is neither a whole number of seconds nor a span such as .*\n$/,
+    ],
     [
       ['--server', 'ftp://x'],
       /^punctual: "ftp:\/\/x" is not an http address \(--server, PUNCTUAL_SERVER\)\n$/,
@@ -118,7 +121,8 @@ describe('push', () => {
 
   test('a --wait that is no number pushes nothing', async () => {
     const ran = await api.run('push q https://e.com --wait long'.split(' '))
-    expect(ran).toEqual({ out: '', err: 'punctual: --wait long is not a whole number\n', code: 2 })
+    expect(ran).toMatchObject({ out: '', code: 2 })
+    expect(ran.err).toContain('--wait "long" is neither a whole number of seconds nor a span')
     expect(api.received).toEqual([])
   })
 
@@ -306,21 +310,42 @@ describe('jobs', () => {
 
   test('by every filter', async () => {
     const flags = [
-      ...['--final-status', 'retrying', '--failure-reason', 'timeout', '--response-status', '503'],
-      ...['--host', 'a.example', '--tag', 'a=b:c', '--cron', '7', '--text', 'é&'],
+      '--final-status',
+      'retrying',
+      '--failure-reason',
+      'timeout',
+      '--response-status',
+      '503',
+      '--host',
+      'a.example',
+      '--tag',
+      'a=b:c',
+      '--cron',
+      '7',
+      '--text',
+      'é&',
       ...['created', 'scheduled', 'ended'].flatMap((time) => [
         `--${time}-after`,
-        'x',
+        '2026-11-21T10:00:00Z',
         `--${time}-before`,
-        'y',
+        '15m',
       ]),
     ]
     await api.run(['jobs', ...flags])
     expect(Object.fromEntries(new URL(`http://h${api.received[0]?.url}`).searchParams)).toEqual({
-      ...{ final_status: 'retrying', failure_reason: 'timeout', response_status: '503' },
-      ...{ host: 'a.example', tag: 'a:b:c', cron_id: '7', text: 'é&' },
-      ...{ created_after: 'x', created_before: 'y', scheduled_after: 'x', scheduled_before: 'y' },
-      ...{ ended_after: 'x', ended_before: 'y' },
+      final_status: 'retrying',
+      failure_reason: 'timeout',
+      response_status: '503',
+      host: 'a.example',
+      tag: 'a:b:c',
+      cron_id: '7',
+      text: 'é&',
+      created_after: '2026-11-21T10:00:00Z',
+      created_before: '15m',
+      scheduled_after: '2026-11-21T10:00:00Z',
+      scheduled_before: '15m',
+      ended_after: '2026-11-21T10:00:00Z',
+      ended_before: '15m',
     })
     expect(await api.run(['jobs', '--response-status', '5xx'])).toMatchObject({ code: 2 })
   })
@@ -374,6 +399,7 @@ describe('job', () => {
           headers: [{ name: 'Server', value: 'x\u001b[2J' }],
           body: 'one\ntwo\u0007',
           body_truncated: true,
+          protocol_notes: ['Lines of the head end in LF alone.'],
         },
         failure_reason: 'http_server_error',
         error_message: 'The target answered 503.',
@@ -408,17 +434,73 @@ describe('job', () => {
         '< one',
         '< two\\x07',
         '< (truncated)',
+        '< (not as HTTP/1.1 has it: Lines of the head end in LF alone.)',
         '',
       ].join('\n'),
     )
   })
 
-  test('says where the calls of a later attempt are', async () => {
-    const chain = job.chain.map((one) => ({ ...one, started_at: '2026-11-21T10:00:00.000+00:00' }))
-    api.answer = { status: 200, body: JSON.stringify({ ...job, chain }) }
-    expect((await api.run(['job', '16'])).out).toMatch(
-      /^last call of job 16, .* \(attempt 2: punctual job 17\)$/m,
-    )
+  const begun = job.chain.map((one) => ({ ...one, started_at: '2026-11-21T10:00:00.000+00:00' }))
+  const retried = { ...job, chain: begun }
+  const answerOf = (body: object) => ({ status: 200, body: JSON.stringify(body) })
+  const newestOf = (status: number) => {
+    const [call] = job.calls
+    const calls = [{ ...call, response: { ...call?.response, status, headers: [], body: 'at last' } }]
+    return { ...retried, job_id: 17, is_retry: true, attempt_number: 2, calls }
+  }
+
+  test('that was retried shows the last call of the newest attempt', async () => {
+    api.firstAnswers = [answerOf(retried)]
+    api.answer = answerOf(newestOf(504))
+    const { out } = await api.run(['job', '16'])
+    expect(api.received.map(({ url }) => url)).toEqual(['/api/jobs/16', '/api/jobs/17'])
+    expect(out).toMatch(/^job 16 {2}u$/m)
+    expect(out).toMatch(/^last call of job 17, .* ms$/m)
+    expect(out).toMatch(/^< 504$/m)
+    expect(out).not.toMatch(/^< 503$/m)
+  })
+
+  test('that was retried shows all calls of both with -o wide', async () => {
+    api.firstAnswers = [answerOf(retried)]
+    api.answer = answerOf(newestOf(504))
+    const { out } = await api.run(['job', '16', '-o', 'wide'])
+    expect(out.match(/^< 50[34]$/gm)).toEqual(['< 503', '< 504'])
+  })
+
+  test('that was retried shows its own last call once the newest attempt is gone or has none', async () => {
+    for (const answer of [
+      { status: 404, body: '{"error":"Not found"}' },
+      answerOf({ ...newestOf(504), calls: [] }),
+    ]) {
+      api.firstAnswers = [answerOf(retried)]
+      api.answer = answer
+      expect((await api.run(['job', '16'])).out).toMatch(
+        /^last call of job 16, .* \(attempt 2: punctual job 17\)$/m,
+      )
+    }
+  })
+
+  test('that is a retry shows its own call, and a program gets the answer as it came', async () => {
+    api.answer = answerOf({ ...retried, is_retry: true })
+    expect((await api.run(['job', '16'])).out).toMatch(/^< 503$/m)
+    api.answer = answerOf(retried)
+    expect((await api.run(['job', '16', '-o', 'json'])).out).toBe(`${api.answer.body}\n`)
+    expect(api.received.map(({ url }) => url)).toEqual(['/api/jobs/16', '/api/jobs/16'])
+  })
+
+  test('says what a replayed letter became', async () => {
+    api.answer = answerOf({ ...job, replayed_as: 99 })
+    expect((await api.run(['job', '16'])).out).toMatch(/^replayed as job 99 \(punctual job 99\)$/m)
+    api.answer = answerOf(job)
+    expect((await api.run(['job', '16'])).out).not.toContain('replayed')
+  })
+
+  test('keeps the table of its chain to the width of the terminal', async () => {
+    const chain = [{ ...summary, error_message: 'x'.repeat(500) }]
+    api.answer = answerOf({ ...job, chain, calls: [] })
+    let out = ''
+    await api.run(['job', '16'], { stdout: { width: 100, write: (text) => (out += text) } })
+    expect(out.split('\n').find((line) => line.startsWith('1 '))).toMatch(/^.{99}…$/)
   })
 
   test('without an answer', async () => {

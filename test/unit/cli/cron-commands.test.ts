@@ -24,6 +24,7 @@ describe('crons', () => {
     last_run: last,
     consecutive_failures: 2,
     warnings: ['success_assertions.0: never.'],
+    managed_by: null,
   }
   const paused = { ...cron, queue: null, is_active: false, next_run_at: null, last_run: null }
   const page = [
@@ -77,7 +78,7 @@ describe('crons', () => {
     api.answer = { status: 201, body: '{"cron_id":3,"job_id":16,"scheduled_at":"x"}' }
     expect((await api.run(['crons', 'run', '3'])).out).toBe('job 16 of cron 3\n')
     api.answer = { status: 204, body: '' }
-    expect((await api.run(['crons', 'delete', '3'])).out).toBe('cron 3 deleted\n')
+    expect((await api.run(['crons', 'delete', '--yes', '3'])).out).toBe('cron 3 deleted\n')
     expect(api.received.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'POST /api/crons/3/run',
       'DELETE /api/crons/3',
@@ -230,6 +231,13 @@ describe('crons', () => {
       time_zone: 'Europe/Berlin',
       count: 2,
     })
+    for (const [given, after] of [
+      ['2027-03-28T00:00:00Z', '2027-03-28T00:00:00Z'],
+      ['7d', '2026-11-28T12:00:00.000Z'],
+    ] as const) {
+      await api.run(['crons', 'preview', '0 3 * * *', '--after', given])
+      expect(JSON.parse(api.received.at(-1)?.body ?? '')).toEqual({ cron_expression: '0 3 * * *', after })
+    }
     expect(await api.run(['crons', 'preview', 'x', '--count', 'two'])).toMatchObject({
       code: 2,
       err: 'punctual: --count two is not a whole number\n',

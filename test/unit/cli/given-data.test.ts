@@ -59,19 +59,29 @@ test.each([
   [['replay', '16'], '/api/jobs/16/replay'],
 ])('%j has options for retries and callbacks', async (verb, path) => {
   await api.run([
-    ...[...verb, '--retries', 'off', '--retry-delays', '10, 60', '--callback-events', 'every_attempt'],
+    ...verb,
+    '--retries',
+    'off',
+    '--retry-delays',
+    '10, 60',
+    '--callback-events',
+    'every_attempt',
   ])
   expect(api.received[0]?.url).toBe(path)
   expect(JSON.parse(sent())).toMatchObject({
-    ...{ retries_enabled: false, retry_delays: [10, 60], callback_events: 'every_attempt' },
+    retries_enabled: false,
+    retry_delays: [10, 60],
+    callback_events: 'every_attempt',
   })
   expect(await api.run([...verb, '--retries', 'maybe'])).toMatchObject({ code: 1 })
 })
 
 describe('a window is changed', () => {
   test.each([
-    [['--until', 'T'], { end_at: 'T' }],
-    [['--from', 'T'], { start_at: 'T' }],
+    [['--until', '2026-12-24T18:00:00Z'], { end_at: '2026-12-24T18:00:00Z' }],
+    [['--until', '2h'], { end_at: '2026-11-21T14:00:00.000Z' }],
+    [['--from', '2026-12-24T18:00:00Z'], { start_at: '2026-12-24T18:00:00Z' }],
+    [['--from', '15m'], { start_at: '2026-11-21T12:15:00.000Z' }],
     [
       ['--from', '2026-12-24T18:00:00Z', '--for', '2h'],
       { start_at: '2026-12-24T18:00:00Z', end_at: '2026-12-24T20:00:00.000Z' },
@@ -87,6 +97,7 @@ describe('a window is changed', () => {
   test.each([
     [[], 'nothing to change was given'],
     [['--for', '2h'], '--until sets the end alone'],
+    [['--until', '24 December'], '--until "24 December" is neither a time'],
     [['--for', '2h', '--until', 'T'], 'not both'],
   ])('not by %j', async (flags, says) => {
     const ran = await api.run(['windows', 'edit', 'night', ...flags])

@@ -19,7 +19,9 @@ import * as alerts from '../../../src/domain/alerts/alert.ts'
 import { CRON_EXPRESSION_CHARACTERS_MAX } from '../../../src/domain/crons/cron-expression.ts'
 import { MISSED_COUNTED_MAX } from '../../../src/domain/crons/cron-tick.ts'
 import * as crons from '../../../src/domain/crons/cron.ts'
+import { DEFAULT_CIRCUIT_BREAKER, THROTTLE_REASONS } from '../../../src/domain/jobs/flow.ts'
 import { FAILURE_REASONS, METHODS } from '../../../src/domain/jobs/job.ts'
+import { WAIT_REASONS } from '../../../src/domain/jobs/waiting.ts'
 import * as limits from '../../../src/domain/limits.ts'
 import { contract, operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
 
@@ -44,6 +46,21 @@ test.each([
   ['RetryDelays.items.maximum', limits.RETRY_DELAY_SECONDS_MAX],
   ['Queue.properties.max_parallelism.maximum', limits.MAX_PARALLELISM_MAX],
   ['QueueEdit.properties.max_parallelism.maximum', limits.MAX_PARALLELISM_MAX],
+  ['NoRetryStatuses.maxItems', limits.NO_RETRY_STATUSES_MAX],
+  ['RetryJitterPercent.maximum', limits.RETRY_JITTER_PERCENT_MAX],
+  ['QueueRateLimit.properties.limit.maximum', limits.RATE_LIMIT_MAX],
+  ['QueueRateLimit.properties.period_seconds.maximum', limits.RATE_PERIOD_SECONDS_MAX],
+  ...['CircuitBreaker', 'CircuitBreakerInput'].flatMap((name): ReadonlyArray<[string, unknown]> => [
+    [`${name}.properties.min_calls.maximum`, limits.BREAKER_MIN_CALLS_MAX],
+    [`${name}.properties.window_seconds.maximum`, limits.BREAKER_WINDOW_SECONDS_MAX],
+    [`${name}.properties.open_seconds.maximum`, limits.BREAKER_OPEN_SECONDS_MAX],
+  ]),
+  ['CircuitBreakerInput.properties.failure_percent.default', DEFAULT_CIRCUIT_BREAKER.failurePercent],
+  ['CircuitBreakerInput.properties.min_calls.default', DEFAULT_CIRCUIT_BREAKER.minCalls],
+  ['CircuitBreakerInput.properties.window_seconds.default', DEFAULT_CIRCUIT_BREAKER.windowSeconds],
+  ['CircuitBreakerInput.properties.open_seconds.default', DEFAULT_CIRCUIT_BREAKER.openSeconds],
+  ['Throttled.oneOf.0.properties.reason.enum', THROTTLE_REASONS],
+  ['Waiting.properties.reason.enum', WAIT_REASONS],
   ['Queue.properties.dlq_retention_days.enum', limits.DLQ_RETENTION_DAYS],
   ['Queue.properties.success_assertions.maxItems', limits.SUCCESS_ASSERTIONS_MAX],
   ['SuccessAssertion.oneOf.1.properties.value.maxLength', limits.ASSERTION_TEXT_CHARACTERS_MAX],

@@ -1,12 +1,6 @@
 import { ResourceApiError } from '../../../src/domain/errors.ts'
-import type {
-  KubeObject,
-  ObjectKey,
-  ObjectRef,
-  Informer,
-  NewObject,
-  ResourceWriter,
-} from '../../../src/ports/kubernetes.ts'
+import type { ObjectKey, Informer, ResourceWriter } from '../../../src/ports/kubernetes.ts'
+import type { KubeObject, ObjectRef, NewObject } from '../../../src/ports/resource-store.ts'
 
 interface Stored extends KubeObject {
   readonly spec: unknown

@@ -10,7 +10,14 @@ type Given = Partial<Omit<AuditRecord, 'resource'>> & { readonly resource?: Part
 
 function record({ resource, ...given }: Given): AuditRecord {
   return {
-    ...{ id: '1-0-1', at: AT, count: 1, last_at: AT, ids: [], via: 'api', outcome: 'done', action: 'edit' },
+    id: '1-0-1',
+    at: AT,
+    count: 1,
+    last_at: AT,
+    ids: [],
+    via: 'api',
+    outcome: 'done',
+    action: 'edit',
     actor: { kind: 'token', name: 'ann', address: '10.0.0.7' },
     resource: { kind: 'queue', id: 12, name: 'emails', ...resource },
     before: null,
@@ -50,7 +57,8 @@ describe('a change in words', () => {
     [
       'ann created the bulk [9] : replay 37 jobs',
       {
-        ...{ action: 'create', resource: { kind: 'bulk', id: 9, name: null } },
+        action: 'create',
+        resource: { kind: 'bulk', id: 9, name: null },
         after: { action: 'replay', matched: 37 },
       },
     ],
@@ -69,7 +77,8 @@ describe('a change in words', () => {
     [
       'Somebody edited the settings of the team []',
       {
-        ...{ via: 'folder', actor: { kind: 'user', name: 'unknown', address: null } },
+        via: 'folder',
+        actor: { kind: 'user', name: 'unknown', address: null },
         resource: { kind: 'team', id: 'team', name: 'team' },
       },
     ],
@@ -108,14 +117,17 @@ describe('what a change changed', () => {
 describe('filters of the audit log', () => {
   test('are those of the address that the API knows', () => {
     expect(filterOf({ actor: 'ann', resource_kind: 'queue', cursor: 'x', other: 'y' })).toEqual({
-      ...{ actor: 'ann', resource_kind: 'queue' },
+      actor: 'ann',
+      resource_kind: 'queue',
     })
   })
 
   test('are shown in words and in the zone', () => {
     const values = { resource_kind: 'secret', after: '2026-11-23T08:00:00Z', before: 'nonsense' }
     expect(chipsOf(values, 'Europe/Berlin').map(({ label, value }) => `${label} ${value}`)).toEqual([
-      ...['Of secret', 'Since 2026-11-23 09:00:00', 'Before nonsense'],
+      'Of secret',
+      'Since 2026-11-23 09:00:00',
+      'Before nonsense',
     ])
   })
 })

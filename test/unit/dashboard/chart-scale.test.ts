@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { nearest, timeTicks, valueTicks } from '../../../dashboard/src/ui/chart-scale.ts'
+import { nearest, timeTicks, valueTicks } from '../../../dashboard/src/ui/charts/chart-scale.ts'
 
 describe('values', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { managerText, whyNoEdit } from '../../../dashboard/src/ui/managed-text.ts'
+import { managerText, whyNoEdit } from '../../../dashboard/src/editing/managed-text.ts'
 
 test('a manager is named, and an edit is refused where it would be undone', () => {
   const argo = { tool: 'argo_cd', name: 'shop', read_only: false } as const

@@ -6,8 +6,12 @@ import { CHANNELS_YAML } from '../../../dashboard/src/features/notifications/cha
 
 function channel(given: Partial<ChannelState>): ChannelState {
   return {
-    ...{ channel: 'ops', type: 'slack', alert_types: ['failure'], state: 'ok' },
-    ...{ failing_since: null, last_answer: null },
+    channel: 'ops',
+    type: 'slack',
+    alert_types: ['failure'],
+    state: 'ok',
+    failing_since: null,
+    last_answer: null,
     ...given,
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countNew, steadyRows } from '../../../dashboard/src/ui/steady.ts'
+import { countNew, steadyRows } from '../../../dashboard/src/ui/tables/steady.ts'
 
 const row = (id: number, state = 'old') => ({ id, state })
 const keyOf = ({ id }: { readonly id: number }) => id

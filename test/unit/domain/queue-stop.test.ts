@@ -6,8 +6,17 @@ const ADA = { kind: 'user', name: 'ada', via: 'dashboard', address: null } as co
 
 function entry(change: Partial<AuditRecord>): AuditRecord {
   return {
-    ...{ id: '1', atMs: 5, count: 1, lastAtMs: 5, ids: [], outcome: 'done', actor: ADA, action: 'pause' },
-    ...{ resource: { kind: 'queue', id: 7, name: 'emails' }, before: {}, after: {} },
+    id: '1',
+    atMs: 5,
+    count: 1,
+    lastAtMs: 5,
+    ids: [],
+    outcome: 'done',
+    actor: ADA,
+    action: 'pause',
+    resource: { kind: 'queue', id: 7, name: 'emails' },
+    before: {},
+    after: {},
     ...change,
   }
 }

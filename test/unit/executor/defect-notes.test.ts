@@ -25,7 +25,10 @@ test('a defect is counted each time, and logged once a minute for each part and 
     { message, team: 'office', jobId: 7, jobs: 1, reason: 'WRONGTYPE' },
     {
       message: 'A job ended without its callback because of a defect',
-      ...{ team: 'shop', jobId: 8, jobs: 1, reason: 'no Error' },
+      team: 'shop',
+      jobId: 8,
+      jobs: 1,
+      reason: 'no Error',
     },
   ])
   expect(counted).toHaveLength(102)

@@ -83,6 +83,8 @@ export function answered(
     timings: NO_TIMINGS,
     requestHeaders: [],
     bodyTruncated: false,
+    isBodyCutShort: false,
+    protocolNotes: [],
     found: new Set(),
     ...change,
     body: Buffer.from(change.body ?? ''),
@@ -125,7 +127,7 @@ export interface FakeSource extends JobSource {
 export function createFakeSource(shard = 0): FakeSource {
   return {
     shard,
-    beat: latched<JobSource['beat']>(() => ({ status: 'ok' as const, held: 0 })),
+    beat: latched<JobSource['beat']>(() => ({ status: 'ok' as const, listed: 0 })),
     claim: latched<JobSource['claim']>(() => claimAnswer([])),
     finish: latched<JobSource['finish']>((ends) => ends.map(() => 'done' as const)),
     releaseUnknown: latched<JobSource['releaseUnknown']>(() => 0),
@@ -143,7 +145,7 @@ export function claimAnswer(
     work,
     runnable: 0,
     nextDueMs: null,
-    throttledTeams: [],
+    crowdedTeams: [],
     bytesWanted: null,
     ...change,
   }
@@ -153,7 +155,7 @@ export interface FakeMaintenance extends ShardMaintenance {
   readonly peek: Latched<ShardMaintenance['peek']>
   readonly promote: Latched<ShardMaintenance['promote']>
   readonly reap: Latched<ShardMaintenance['reap']>
-  readonly keepStatistics: Latched<ShardMaintenance['keepStatistics']>
+  readonly runMinuteRound: Latched<ShardMaintenance['runMinuteRound']>
   readonly sweep: Latched<ShardMaintenance['sweep']>
 }
 
@@ -164,7 +166,7 @@ export function createFakeMaintenance(shard = 0): FakeMaintenance {
     peek: latched<ShardMaintenance['peek']>(() => ({ runnable: false, nextDueMs: null })),
     promote: latched<ShardMaintenance['promote']>(() => ({ promoted: 0, nextDueMs: null })),
     reap: latched<ShardMaintenance['reap']>(() => ({ jobs: 0, executors: 0 })),
-    keepStatistics: latched<ShardMaintenance['keepStatistics']>(() => undefined),
+    runMinuteRound: latched<ShardMaintenance['runMinuteRound']>(() => undefined),
     sweep: latched<ShardMaintenance['sweep']>(() => ({ isMore: false })),
   }
 }

@@ -30,7 +30,7 @@ describe('begins', () => {
     give(source(0), claimedJob())
     await hint(0)
     expect(call.calls).toHaveLength(1)
-    source(1).beat.rule = () => ({ status: 'ok', held: 0 })
+    source(1).beat.rule = () => ({ status: 'ok', listed: 0 })
     await clock.advance(500)
     expect(metrics.shards()).toBe(2)
   })
@@ -55,8 +55,15 @@ describe('begins', () => {
 test('many ticks that are being written in one shard keep claims waiting in all, a second at most', async () => {
   const dueMs = FAKE_EPOCH_MS + 60_000
   const crons = Array.from({ length: 1_000 }, (_, cronId) => ({
-    ...{ cronId, team: 'a', name: `cron-${cronId}`, version: 1, settings: cronSettings(), bytes: 100 },
-    ...{ expectedMs: dueMs, spreadMs: 0, running: null },
+    cronId,
+    team: 'a',
+    name: `cron-${cronId}`,
+    version: 1,
+    settings: cronSettings(),
+    bytes: 100,
+    expectedMs: dueMs,
+    spreadMs: 0,
+    running: null,
   }))
   const world = setUpExecutor(2, (shard) => ({
     ...createFakeCrons(shard),
@@ -117,7 +124,7 @@ describe('a freeze of this process', () => {
     clock.suspend(20_000)
     await clock.advance(1_000)
     expect(executor.isReady()).toBe(false)
-    source(0).beat.next.answer({ status: 'ok', held: 0 })
+    source(0).beat.next.answer({ status: 'ok', listed: 0 })
     await quiescence()
     expect(executor.isReady()).toBe(true)
   })

@@ -13,8 +13,8 @@ function setUp() {
     protected override poll = poll
   }
   const logger = createRecordingLogger()
-  const turns = loopsOf({ clock, logger }).of('promote', 3)
-  return { clock, poll, logger, loop: new LatchedLoop({ clock, turns, retryMs: 700 }) }
+  const iterations = loopsOf({ clock, logger }).of('promote', 3)
+  return { clock, poll, logger, loop: new LatchedLoop({ clock, iterations, retryMs: 700 }) }
 }
 
 test('polls after the first delay, then whenever it has slept as long as the poll answered', async () => {

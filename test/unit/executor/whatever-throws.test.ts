@@ -85,7 +85,11 @@ function workOf(team: Thrower, plant: Plant): ClaimedWork[] {
     const location = { queue: team === 'bad' ? '7' : '8', settingsHash: 'abcdefghijk', isLarge: false }
     if (i % 3 === 2) return claimedCallback({ jobId, team, location })
     const job: ClaimedJob = claimedJob({
-      ...{ jobId, rootId: jobId, team, location, queueName: 'q' },
+      jobId,
+      rootId: jobId,
+      team,
+      location,
+      queueName: 'q',
       request: { callbackUrl: 'http://caller.test/done' },
       settings: { successAssertions: [{ type: 'body_contains', value: 'ok' }] },
     })
@@ -188,8 +192,8 @@ describe.each(PLANTS)('what throws in $at $property of one team', (plant) => {
     world.prepared.change = (source) => {
       source.claim.rule = (grant) => {
         const taken = takeWithin(waiting, grant)
-        const throttledTeams = [...new Set(waiting.map(({ team }) => team))]
-        return claimAnswer(taken, { runnable: waiting.length, throttledTeams })
+        const crowdedTeams = [...new Set(waiting.map(({ team }) => team))]
+        return claimAnswer(taken, { runnable: waiting.length, crowdedTeams })
       }
       source.finish.rule = (batch) => {
         const isBad = ({ work, type }: WorkEnd) =>

@@ -156,12 +156,19 @@ describe('team settings', () => {
       crons: [],
       tokens: [],
       windows: [],
+      secrets: [],
       teams: [
         {
           team: 'default',
           policy: {
-            ...{ egressAllow: [], signingSecrets: ['last'], quotas: NO_QUOTAS },
-            ...{ headerSecrets: [], channels: [], members: [] },
+            egressAllow: [],
+            signingSecrets: ['last'],
+            signingSecretIds: [],
+            appliedResources: undefined,
+            quotas: NO_QUOTAS,
+            headerSecrets: [],
+            channels: [],
+            members: [],
           },
         },
       ],
@@ -394,14 +401,16 @@ describe('secrets of a queue or cron', () => {
       {
         owner: { team: 'default', kind: 'queue', name: 'mail' },
         secrets: {
-          ...{ signingSecrets: [OWN], signingSecretRefs: [{ name: 's', key: 'own' }] },
+          signingSecrets: [OWN],
+          signingSecretRefs: [{ name: 's', key: 'own' }],
           headerValues: {},
         },
       },
       {
         owner: { team: 'default', kind: 'cron', name: 'report' },
         secrets: {
-          ...{ ...NO_OWN_SECRETS, headerValues: { 'x-key': 'canary' } },
+          ...NO_OWN_SECRETS,
+          headerValues: { 'x-key': 'canary' },
           headerOrigin: 'https://a.test',
         },
       },
@@ -424,7 +433,8 @@ describe('secrets of a queue or cron', () => {
       {
         owner: { team: 'default', kind: 'queue', name: 'mail' },
         secrets: {
-          ...{ signingSecrets: [], signingSecretRefs: [{ name: 's', key: 'own' }] },
+          signingSecrets: [],
+          signingSecretRefs: [{ name: 's', key: 'own' }],
           headerValues: {},
         },
       },

@@ -26,6 +26,8 @@ const team = (name: string, ...egressAllow: string[]) => ({
   policy: {
     egressAllow,
     signingSecrets: [],
+    signingSecretIds: [],
+    appliedResources: undefined,
     headerSecrets: [],
     quotas: NO_QUOTAS,
     channels: [],
@@ -37,9 +39,12 @@ const NONE: ReadonlySet<string> = new Set()
 const token = (name: string, digit: string) => anApiToken(name, { sha256Hex: digit.repeat(64) })
 
 const window = (name: string, endMs = 2) => ({
-  ...{ team: 'default', name },
+  team: 'default',
+  name,
   settings: {
-    ...{ action: 'mute' as const, resource: null, reason: null },
+    action: 'mute' as const,
+    resource: null,
+    reason: null,
     times: { kind: 'once' as const, startMs: 1, endMs },
   },
 })
@@ -51,6 +56,7 @@ const BEFORE: FolderSnapshot = {
   teams: [team('t'), team('u')],
   tokens: [token('a', '1'), token('b', '2')],
   windows: [window('a'), window('b')],
+  secrets: [],
 }
 const AFTER: FolderSnapshot = {
   queues: [queue('b', 1), queue('c')],
@@ -58,6 +64,7 @@ const AFTER: FolderSnapshot = {
   teams: [team('t', 'x'), team('v')],
   tokens: [token('b', '3'), token('c', '4')],
   windows: [window('b', 3), window('c')],
+  secrets: [],
 }
 
 describe('a change', () => {

@@ -1,4 +1,5 @@
-import type { KubeObject, ObjectKey, ObjectMeta, Informer } from '../../../src/ports/kubernetes.ts'
+import type { ObjectKey, Informer } from '../../../src/ports/kubernetes.ts'
+import type { KubeObject, ObjectMeta } from '../../../src/ports/resource-store.ts'
 
 /** An HttpQueue `default/q` by default. */
 export function kubeObject(metadata: Partial<ObjectMeta> = {}): KubeObject {

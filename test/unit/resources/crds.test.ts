@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import * as limits from '../../../src/domain/limits.ts'
 import * as windows from '../../../src/domain/windows/maintenance-window.ts'
+import { DEFAULT_CIRCUIT_BREAKER } from '../../../src/domain/jobs/flow.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { specOfSettings } from '../../../src/resources/queue-spec.ts'
 
@@ -87,10 +88,16 @@ describe('HttpQueue', () => {
     const defaults = Object.entries(spec).flatMap(([name, field]) =>
       field.default === undefined ? [] : [[name, field.default] as const],
     )
-    const { maxParallelism, ...expected } = specOfSettings(DEFAULT_QUEUE_SETTINGS)
+    const given = Object.entries(specOfSettings(DEFAULT_QUEUE_SETTINGS))
+    const absent = given.filter(([, value]) => value === null).map(([name]) => name)
+    expect(absent).toEqual(['maxParallelism', 'rateLimit', 'circuitBreaker'])
+    const expected = Object.fromEntries(given.filter(([name]) => !absent.includes(name)))
     expect(Object.fromEntries(defaults)).toEqual({ ...expected, signing: {} })
-    expect(maxParallelism).toBeNull()
-    expect(spec.maxParallelism).not.toHaveProperty('default')
+    for (const name of absent) expect(spec[name]).not.toHaveProperty('default')
+    const breaker = Object.entries(spec.circuitBreaker?.properties ?? {})
+    expect(Object.fromEntries(breaker.map(([name, field]) => [name, field.default]))).toEqual(
+      DEFAULT_CIRCUIT_BREAKER,
+    )
   })
 
   it('has a field for each setting, and one for the name', () => {
@@ -112,7 +119,23 @@ describe('HttpQueue', () => {
         maxItems: limits.SUCCESS_ASSERTIONS_MAX,
         items: { properties: { value: { maxLength: limits.ASSERTION_TEXT_CHARACTERS_MAX } } },
       },
+      noRetryStatuses: { maxItems: limits.NO_RETRY_STATUSES_MAX },
+      retryJitterPercent: { minimum: 0, maximum: limits.RETRY_JITTER_PERCENT_MAX },
       maxParallelism: { minimum: 1, maximum: limits.MAX_PARALLELISM_MAX },
+      rateLimit: {
+        properties: {
+          limit: { minimum: 1, maximum: limits.RATE_LIMIT_MAX },
+          periodSeconds: { minimum: 1, maximum: limits.RATE_PERIOD_SECONDS_MAX },
+        },
+      },
+      circuitBreaker: {
+        properties: {
+          failurePercent: { minimum: 1, maximum: 100 },
+          minCalls: { minimum: 1, maximum: limits.BREAKER_MIN_CALLS_MAX },
+          windowSeconds: { minimum: 1, maximum: limits.BREAKER_WINDOW_SECONDS_MAX },
+          openSeconds: { minimum: 1, maximum: limits.BREAKER_OPEN_SECONDS_MAX },
+        },
+      },
       dlqRetentionDays: { enum: [...limits.DLQ_RETENTION_DAYS] },
     })
   })

@@ -24,6 +24,7 @@ describe('a header value', () => {
 describe('a signing secret', () => {
   it.each([
     'a-plain-text-of-24-bytes',
+    "a-plain-text-with-a-quote'",
     'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     PADDED,
     PADDED.replace('=', ''),
@@ -38,6 +39,17 @@ describe('a signing secret', () => {
     ['x'.repeat(513), 'must be 1 to 512 visible ASCII characters.'],
     ['geheimnisträger', 'must be 1 to 512 visible ASCII characters.'],
     ['whsec_', 'must be base64 after whsec_.'],
+    ['"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"', 'stands in quotes: write it without them.'],
+    ["'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'", 'stands in quotes: write it without them.'],
+    [
+      'v1,whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      'begins with "v1,", as a signature does: write what stands behind it.',
+    ],
+    ['WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'must begin with whsec_ in small letters.'],
+    [
+      'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=',
+      'looks like base64: write whsec_ before it, or receivers read another key than is signed with.',
+    ],
     ['a-plain-text-of-23-byte', 'must have at least 24 bytes, not 23.'],
     [`whsec_${Buffer.alloc(23).toString('base64')}`, 'must have at least 24 bytes, not 23.'],
     ['whsec_not.base64', 'must be base64 after whsec_.'],

@@ -4,9 +4,12 @@ import { specOfToken, tokenOfSpec } from '../../../src/resources/token-spec.ts'
 import { anApiToken } from '../../support/principals.ts'
 
 const FULL = anApiToken('ci', {
-  ...{ prefix: 'pun_4fJk', description: 'CI' },
+  prefix: 'pun_4fJk',
+  description: 'CI',
   terms: {
-    ...{ scopes: ['push', 'operate'], queues: ['Mails: out'], expiresAtMs: Date.UTC(2027, 0, 31) },
+    scopes: ['push', 'operate'],
+    queues: ['Mails: out'],
+    expiresAtMs: Date.UTC(2027, 0, 31),
     rateLimit: { requestsPerSecond: 5, burst: 9 },
   },
 })
@@ -15,7 +18,8 @@ const SHARED = anApiToken('shared', {
   terms: {
     ...NO_TERMS,
     rateLimit: {
-      ...{ requestsPerSecond: 5, burst: 9 },
+      requestsPerSecond: 5,
+      burst: 9,
       sharedWith: [{ name: 'maker', requestsPerSecond: 7, burst: 9 }],
     },
   },

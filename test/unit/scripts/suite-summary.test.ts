@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { summarise } from '../../../scripts/suite-summary.ts'
-import type { TestFile } from '../../../scripts/suite-summary.ts'
+import { summarise } from '../../../scripts/suites/summary.ts'
+import type { TestFile } from '../../../scripts/suites/summary.ts'
 
 interface Result {
   readonly state: string

@@ -27,6 +27,8 @@ function answered(status: number, headers: Record<string, string> = {}, body = '
     headers: Object.entries(headers),
     body: Buffer.from(body),
     bodyTruncated: false,
+    isBodyCutShort: false,
+    protocolNotes: [],
     found: new Set(),
   }
 }

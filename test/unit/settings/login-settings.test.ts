@@ -34,7 +34,9 @@ test.each([
 test('in a cluster RBAC may decide instead of groups', () => {
   const env = { ...OIDC, ...SHARED, PUNCTUAL_OIDC_GROUP_ROLES: '' }
   expect(loadApiSettings({ ...env, PUNCTUAL_RESOURCES: 'kubernetes' }, {}).oidcGroupRoles).toBeNull()
-  expect(() => loadApiSettings(env, {})).toThrow(/PUNCTUAL_OIDC_GROUP_ROLES is not set/)
+  expect(() => loadApiSettings({ ...env, PUNCTUAL_RESOURCES: './resources' }, {})).toThrow(
+    /PUNCTUAL_OIDC_GROUP_ROLES is not set/,
+  )
 })
 
 test.each([
@@ -50,7 +52,7 @@ test.each([
 
 test('users of the cluster need a cluster', () => {
   const env = { ...SHARED, PUNCTUAL_KUBERNETES_USERS: 'jwt' }
-  expect(() => loadApiSettings(env, {})).toThrow(
+  expect(() => loadApiSettings({ ...env, PUNCTUAL_RESOURCES: './resources' }, {})).toThrow(
     /PUNCTUAL_KUBERNETES_USERS needs PUNCTUAL_RESOURCES=kubernetes/,
   )
   expect(loadApiSettings({ ...env, PUNCTUAL_RESOURCES: 'kubernetes' }, {}).kubernetesUsers).toBe('jwt')

@@ -36,6 +36,8 @@ async function run(
       controller: role('controller'),
       api: role('api'),
       executor: role('executor'),
+      backup: role('backup'),
+      restore: role('restore'),
       prepare: role('prepare'),
       uninstall: role('uninstall'),
       doctor: async (settings: unknown) => {

@@ -6,7 +6,7 @@ import { StartupError } from '../../../src/domain/errors.ts'
 import {
   loadUninstallSettings,
   describeSettings,
-  loadApiSettings,
+  loadApiSettings as loadApi,
   loadControllerSettings,
   loadExecutorSettings,
   loadStandaloneSettings,
@@ -14,6 +14,10 @@ import {
 } from '../../../src/settings/role-settings.ts'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')
+
+/** Of an API that is told what every API must be told: where its resources lie. */
+const loadApiSettings: typeof loadApi = (env, flags) =>
+  loadApi({ PUNCTUAL_RESOURCES: 'kubernetes', ...env }, flags)
 
 function mistakesOf(load: () => unknown): string[] {
   try {
@@ -32,18 +36,30 @@ describe('defaults', () => {
   it('are those of the reference', () => {
     expect(loadStandaloneSettings({}, {})).toEqual({
       publicUrl: null,
-      ...{ dashboard: 'on', basePath: '' },
-      ...{ oidcIssuer: null, oidcClientId: null, oidcClientSecret: null, oidcScopes: 'openid profile email' },
-      ...{ oidcUserClaim: 'sub', oidcGroupsClaim: 'groups', oidcUserPrefix: '', oidcGroupsPrefix: '' },
+      dashboard: 'on',
+      basePath: '',
+      oidcIssuer: null,
+      oidcClientId: null,
+      oidcClientSecret: null,
+      oidcScopes: 'openid profile email',
+      oidcUserClaim: 'sub',
+      oidcGroupsClaim: 'groups',
+      oidcUserPrefix: '',
+      oidcGroupsPrefix: '',
       oidcGroupRoles: null,
       port: 8080,
       host: '127.0.0.1',
       opsPort: 9090,
       dataDir: resolve('.punctual'),
-      manifests: resolve('.punctual/resources'),
+      appliedResources: 'editable',
+      resources: resolve('.punctual/resources'),
       redisUrl: null,
-      ...{ redisCa: null, redisCert: null, redisKey: null },
-      ...{ redisSentinels: null, redisSentinelPassword: null },
+      redisCa: null,
+      redisCert: null,
+      redisDurability: 'relaxed',
+      redisKey: null,
+      redisSentinels: null,
+      redisSentinelPassword: null,
       redisMaxmemoryBytes: 1024 ** 3,
       allowUnsafeRedis: false,
       shards: 4,
@@ -56,8 +72,10 @@ describe('defaults', () => {
       maxConnections: 4096,
       trustedProxies: [],
       intakeBytes: 128 * 1024 ** 2,
+      clockHoldSeconds: 0,
       token: null,
-      ...{ secretsKey: null, otherSecretsKeys: [] },
+      secretsKey: null,
+      otherSecretsKeys: [],
       egressAllow: [],
       egressDeny: [],
       egressAllowable: [],
@@ -189,10 +207,10 @@ describe('precedence', () => {
   })
 
   it('takes the folder named for manifests, else the data folder of the flag', () => {
-    expect(loadStandaloneSettings({ PUNCTUAL_DATA_DIR: '/a' }, { dataDir: '/b' }).manifests).toBe(
+    expect(loadStandaloneSettings({ PUNCTUAL_DATA_DIR: '/a' }, { dataDir: '/b' }).resources).toBe(
       '/b/resources',
     )
-    expect(loadStandaloneSettings({ PUNCTUAL_DATA_DIR: '/a', PUNCTUAL_MANIFESTS: '/m' }, {}).manifests).toBe(
+    expect(loadStandaloneSettings({ PUNCTUAL_DATA_DIR: '/a', PUNCTUAL_RESOURCES: '/m' }, {}).resources).toBe(
       '/m',
     )
   })
@@ -373,7 +391,7 @@ describe('api and executor', () => {
   it('an executor needs a Redis and a key, and says both at once', () => {
     expect(mistakesOf(() => loadExecutorSettings({}, {}))).toEqual([
       noRedis,
-      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation but the API needs the same one, such as from "openssl rand -base64 32".',
+      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation but the API of a cluster needs the same one, such as from "openssl rand -base64 32".',
     ])
     // A value that is there and wrong is not called missing as well.
     const wrong = { PUNCTUAL_REDIS_URL: 'http://x', PUNCTUAL_SECRETS_KEY: 'short' }
@@ -388,9 +406,7 @@ describe('api and executor', () => {
       PUNCTUAL_SECRETS_KEY: KEY,
       PUNCTUAL_OTHER_SECRETS_KEYS: KEY,
     }
-    const settings = loadApiSettings(env, {})
-    expect(settings).not.toHaveProperty('secretsKey')
-    expect(settings).not.toHaveProperty('otherSecretsKeys')
+    expect(loadApiSettings(env, {})).toMatchObject({ secretsKey: null, otherSecretsKeys: [] })
   })
 
   it('do not look at variables that are not theirs', () => {
@@ -434,8 +450,15 @@ describe('the controller', () => {
   })
 
   it.each([
-    ...['punctual=yes', 'punctual', '!legacy', 'example.com/team=', 'a==b', 'a!=b'],
-    ...['env in (prod, test),!legacy', 'env notin (prod)', 'a in (,b)'],
+    'punctual=yes',
+    'punctual',
+    '!legacy',
+    'example.com/team=',
+    'a==b',
+    'a!=b',
+    'env in (prod, test),!legacy',
+    'env notin (prod)',
+    'a in (,b)',
   ])('reads the selector %s', (text) => {
     const given = { ...env, PUNCTUAL_NAMESPACE_SELECTOR: text }
     expect(loadControllerSettings(given, {}).namespaceSelector).toBe(text)

@@ -44,15 +44,16 @@ test('a change is a line at once, with actor, way, act, resource and address', (
   audit.note('shop', entry, { outcome: 'refused' })
   expect(bare()).toEqual([
     {
-      ...{
-        msg: 'audit',
-        team: 'shop',
-        actor: { kind: 'token', name: 'bot' },
-        via: 'api',
-        address: '10.0.0.7',
-      },
-      ...{ action: 'delete', resource: { kind: 'job', id: 7, name: 'orders' }, outcome: 'refused' },
-      ...{ before: { is_active: true }, after: { is_active: false } },
+      msg: 'audit',
+      team: 'shop',
+      actor: { kind: 'token', name: 'bot' },
+      via: 'api',
+      address: '10.0.0.7',
+      action: 'delete',
+      resource: { kind: 'job', id: 7, name: 'orders' },
+      outcome: 'refused',
+      before: { is_active: true },
+      after: { is_active: false },
     },
   ])
   expect(lines[0]?.['level']).toBe('info')
@@ -69,8 +70,11 @@ describe('like changes', () => {
     const [first, rest, ...others] = bare()
     expect(others).toEqual([])
     expect(rest).toEqual({
-      ...{ ...first, count: 2_999, ids: [2, 3, 4, 5, 6, 7, 8, 9, 10, 11] },
-      ...{ first_at: '2027-01-15T08:00:00.000Z', last_at: '2027-01-15T08:00:11.000Z' },
+      ...first,
+      count: 2_999,
+      ids: [2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+      first_at: '2027-01-15T08:00:00.000Z',
+      last_at: '2027-01-15T08:00:11.000Z',
     })
     audit.note('shop', aDeletion(1), DONE)
     expect(lines).toHaveLength(3)

@@ -29,7 +29,12 @@ import type {
   DeadLetterGroupList,
   DeletedAlerts,
   EditedQueue,
+  FailureReason,
   Id,
+  Issue,
+  IssueList,
+  IssueMute,
+  IssueState,
   Job,
   JobBatch,
   JobBatchResults,
@@ -38,12 +43,18 @@ import type {
   JobPush,
   JobSummary,
   LoginCode,
+  LoginOffer,
   MaintenanceWindow,
   Manifest,
   Me,
+  NewNotificationChannel,
+  NotificationChannel,
+  NotificationChannelEdit,
+  NotificationChannelList,
   Queue,
   QueueEdit,
   QueueList,
+  QueueRow,
   QueueState,
   QueueStopRequest,
   ReplayChange,
@@ -53,7 +64,9 @@ import type {
   SigningSecretList,
   StartedRun,
   Statistics,
+  Status,
   Team,
+  TimeOrSpan,
   Token,
   TokenCreate,
   TokenList,
@@ -83,6 +96,7 @@ export const OPERATIONS = {
   readJob: { method: 'GET', path: '/api/jobs/{job_id}' },
   deleteJob: { method: 'DELETE', path: '/api/jobs/{job_id}' },
   retryJob: { method: 'POST', path: '/api/jobs/{job_id}/retry' },
+  cancelJob: { method: 'POST', path: '/api/jobs/{job_id}/cancel' },
   fireJob: { method: 'POST', path: '/api/jobs/{job_id}/fire' },
   duplicateJob: { method: 'POST', path: '/api/jobs/{job_id}/duplicate', hasKey: true },
   replayJob: { method: 'POST', path: '/api/jobs/{job_id}/replay' },
@@ -114,6 +128,12 @@ export const OPERATIONS = {
   readAlert: { method: 'GET', path: '/api/alerts/{alert_id}' },
   deleteAlert: { method: 'DELETE', path: '/api/alerts/{alert_id}' },
   markAlertRead: { method: 'POST', path: '/api/alerts/{alert_id}/read' },
+  listIssues: { method: 'GET', path: '/api/issues' },
+  readIssue: { method: 'GET', path: '/api/issues/{issue_id}' },
+  acknowledgeIssue: { method: 'POST', path: '/api/issues/{issue_id}/acknowledge' },
+  muteIssue: { method: 'POST', path: '/api/issues/{issue_id}/mute' },
+  resolveIssue: { method: 'POST', path: '/api/issues/{issue_id}/resolve' },
+  reopenIssue: { method: 'POST', path: '/api/issues/{issue_id}/reopen' },
   listAuditRecords: { method: 'GET', path: '/api/audit' },
   listWindows: { method: 'GET', path: '/api/maintenance-windows' },
   createWindow: { method: 'POST', path: '/api/maintenance-windows' },
@@ -124,16 +144,22 @@ export const OPERATIONS = {
   previewWindow: { method: 'POST', path: '/api/window-openings' },
   readStatistics: { method: 'GET', path: '/api/stats' },
   readTeam: { method: 'GET', path: '/api/team' },
+  readStatus: { method: 'GET', path: '/api/status' },
   listBulks: { method: 'GET', path: '/api/bulk' },
   createBulk: { method: 'POST', path: '/api/bulk' },
   readBulk: { method: 'GET', path: '/api/bulk/{bulk_id}' },
   abortBulk: { method: 'POST', path: '/api/bulk/{bulk_id}/abort' },
+  resumeBulk: { method: 'POST', path: '/api/bulk/{bulk_id}/resume' },
   purgeQueue: { method: 'POST', path: '/api/queues/{queue_id}/purge' },
   testNotifications: { method: 'POST', path: '/api/notifications/test' },
   readMe: { method: 'GET', path: '/api/me' },
   listTokens: { method: 'GET', path: '/api/tokens' },
   createToken: { method: 'POST', path: '/api/tokens' },
   deleteToken: { method: 'DELETE', path: '/api/tokens/{token_id}' },
+  listNotificationChannels: { method: 'GET', path: '/api/notification-channels' },
+  createNotificationChannel: { method: 'POST', path: '/api/notification-channels' },
+  editNotificationChannel: { method: 'PATCH', path: '/api/notification-channels/{channel_id}' },
+  deleteNotificationChannel: { method: 'DELETE', path: '/api/notification-channels/{channel_id}' },
   listSigningSecrets: { method: 'GET', path: '/api/signing-secrets' },
   createSigningSecret: { method: 'POST', path: '/api/signing-secrets' },
   deleteSigningSecret: { method: 'DELETE', path: '/api/signing-secrets/{signing_secret_id}' },
@@ -141,6 +167,7 @@ export const OPERATIONS = {
   readSession: { method: 'GET', path: '/api/session' },
   endSession: { method: 'DELETE', path: '/api/session' },
   createLoginCode: { method: 'POST', path: '/api/session/code' },
+  readLoginCode: { method: 'GET', path: '/api/session/code' },
   readContract: { method: 'GET', path: '/api/openapi.json' },
 } as const satisfies Readonly<Record<string, Operation>>
 
@@ -153,25 +180,36 @@ export interface Inputs {
     idempotency_key?: string | undefined
   }
   /**
-   * List jobs. Jobs of the team, queue by queue in the order of their names, without payloads, headers and
-   * calls. Within a queue, first jobs that have not ended, in flight or not, by due time; then dead letters,
-   * then the rest, each newest first. A queue with more than 1,000 jobs that have not ended lists them in no
-   * order. A page before the last may have fewer jobs than `limit`, even none. A job that starts while pages
-   * are read keeps its position until it ends. Filters combine: all of them must hold. A chain has one row:
-   * its open job, or its original once it has ended. `status=completed` shows the job that succeeded instead,
-   * and `final_status=failed_with_retries` the newest retry that failed. `status=failed` and everything that
-   * only an ended job has (`final_status`, `failure_reason`, `response_status`, `ended_after`, `ended_before`)
+   * List jobs. Jobs of the team, without payloads, headers and calls. A page before the last may have fewer
+   * jobs than `limit`, even none. `order=newest` lists over all queues: first jobs that have not ended, newest
+   * push first; then those that have, newest end first, by the end of the last attempt of their chain. A dead
+   * letter that was replayed stands where it was replayed. Where more than 2,000 jobs of these queues have not
+   * ended, they come last instead, queue by queue. While pages are read, no job that has ended is left out or
+   * repeated because others end; one that ends meanwhile may come again. This is the order where `status` is
+   * one that has ended, where `final_status`, `failure_reason`, `response_status` or `host` is given, or any
+   * time; more than 10,000 queues cannot be listed so. `order=queue`, which all other lists have, goes queue
+   * by queue in the order of their names. Within a queue, first jobs that have not ended, in flight or not, by
+   * due time; then dead letters, then the rest, each newest first. A queue with more than 1,000 jobs that have
+   * not ended lists them in no order. A job that starts while pages are read keeps its position until it ends.
+   * A cursor goes on in its own order. Filters combine: all of them must hold. A chain has one row: its open
+   * job, or its original once it has ended. `status=completed` shows the job that succeeded instead, and
+   * `final_status=failed_with_retries` the newest retry that failed. `status=failed` and everything that only
+   * an ended job has (`final_status`, `failure_reason`, `response_status`, `ended_after`, `ended_before`)
    * shows the original of a chain that waits for its next retry. With filters other than `queue` and `status`
    * an answer says in `searched` how many records were looked at. A request looks at no more than about 20,000
    * records, or 32 MiB of them; `next_cursor` goes on from there. Such a request is a costly one: it takes
    * turns with others, and more than 32 of a team at once are answered with 429. `text` needs the permission
-   * `payloads`.
+   * `payloads`. `bulk_id` reads the bulk's own list instead, in its order: the first 100,000 jobs that it
+   * made, or fired, as far as they are kept. It goes with all filters but `text`.
    */
   listJobs: {
     /** Only jobs of the queue of this name. */
     queue?: string | undefined
-    /** Only jobs with this status; `dead_lettered` lists the dead-letter queue. */
-    status?: 'pending' | 'processing' | 'completed' | 'failed' | 'dead_lettered' | undefined
+    /**
+     * Only jobs with this status, or one of these, with commas between; `dead_lettered` lists the dead-letter
+     * queue.
+     */
+    status?: string | undefined
     /** Only jobs with this final status. */
     final_status?: 'success' | 'retrying' | 'failed_with_retries' | 'failed_no_retries' | 'dead_lettered' | undefined
     /** Only jobs whose own attempt failed for this reason. */
@@ -185,23 +223,41 @@ export interface Inputs {
     /** Only runs of this cron. */
     cron_id?: number | undefined
     /** Only jobs created then or later. */
-    created_after?: string | undefined
+    created_after?: TimeOrSpan | undefined
     /** Only jobs created before that. */
-    created_before?: string | undefined
+    created_before?: TimeOrSpan | undefined
     /** Only jobs that are or were due then or later. */
-    scheduled_after?: string | undefined
+    scheduled_after?: TimeOrSpan | undefined
     /** Only jobs that are or were due before that. */
-    scheduled_before?: string | undefined
+    scheduled_before?: TimeOrSpan | undefined
     /** Only jobs whose `completed_at` is then or later. */
-    ended_after?: string | undefined
+    ended_after?: TimeOrSpan | undefined
     /** Only jobs whose `completed_at` is before that. */
-    ended_before?: string | undefined
+    ended_before?: TimeOrSpan | undefined
     /**
-     * Only jobs with this text in their URL or payload, in any case of ASCII letters. The payload is looked
-     * through as it was sent; a quotation mark, a slash and characters beyond ASCII are found escaped as well.
-     * Of a finished job the payload is kept in call records alone, and is found as long as one keeps all of it.
+     * Only jobs with this text in their URL, their payload, an error of one of their attempts or the body of an
+     * answer, in any case of ASCII letters. Payload and answers are looked through as they were sent; a
+     * quotation mark, a slash and characters beyond ASCII are found escaped as well. Answers are kept in call
+     * records alone, and so is the payload of a finished job, which is found as long as one keeps all of it.
      */
     text?: string | undefined
+    /** Only jobs that this bulk made by a retry or a replay, or that it fired. An unknown bulk has none. */
+    bulk_id?: number | undefined
+    /** Only jobs of other queues than this one. */
+    not_queue?: string | undefined
+    /** Only jobs that did not fail for this reason. */
+    not_failure_reason?: FailureReason | undefined
+    /** Only jobs that were not answered with this status. */
+    not_response_status?: number | undefined
+    /** Only jobs that call another host than this one. */
+    not_host?: string | undefined
+    /** Only jobs whose call took longer than so many milliseconds. */
+    slower_than_ms?: number | undefined
+    /**
+     * `newest` over all queues, or `queue` by queue. Without it, `newest` where the filters ask for what has
+     * ended, for a host or for a time, and else `queue`.
+     */
+    order?: 'newest' | 'queue' | undefined
     /**
      * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
      * twice, is a 422.
@@ -243,9 +299,9 @@ export interface Inputs {
     /** Only runs of this cron. */
     cron_id?: number | undefined
     /** Only jobs whose `completed_at` is then or later. */
-    ended_after?: string | undefined
+    ended_after?: TimeOrSpan | undefined
     /** Only jobs whose `completed_at` is before that. */
-    ended_before?: string | undefined
+    ended_before?: TimeOrSpan | undefined
     /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
     cursor?: string | undefined
   }
@@ -270,6 +326,19 @@ export interface Inputs {
    * longer kept: duplicate it and give them.
    */
   retryJob: {
+    /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
+    job_id: string | number
+  }
+  /**
+   * Cancel a job that was never sent. Removes a pending job whose call was never begun. A 200 means that its
+   * target never had it and never will: the decision and the removal are one step, so no executor can begin
+   * the call in between. It answers the job as it was; nothing of it is kept. A 409 is a job that is in
+   * flight, that has ended, or that may have been sent before: one that waits for a retry, or whose executor
+   * was lost or stopped during the call. DELETE removes what waits in such a case, and what has ended as well.
+   * When the answer was lost and a second request gets a 404, the first one removed the job, unless somebody
+   * else did.
+   */
+  cancelJob: {
     /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
     job_id: string | number
   }
@@ -305,10 +374,26 @@ export interface Inputs {
     job_id: string | number
     body?: ReplayChange | JsonText | undefined
   }
-  /** List queues. The queues of the team by name, ascending. */
+  /**
+   * List queues. The queues of the team, by name unless another sort is asked for. Sorted otherwise, the list
+   * looks at all queues of the team, at most the first 5,000 by name, and `summary` says what they hold
+   * together. A page begins behind the last row of the page before, so a queue whose place changes meanwhile
+   * may be missed or come twice.
+   */
   listQueues: {
-    /** Only the queue of this name. */
+    /** Only the queue of this name. No `text` and no other `sort` can be given beside it. */
     name?: string | undefined
+    /**
+     * Only queues whose name contains it, in letters of either case. By name, a page looks at 5,000 names and
+     * may be empty although `next_cursor` leads on.
+     */
+    text?: string | undefined
+    /**
+     * `name`, ascending. `trouble`: queues that fail or are late come first, then those whose jobs are stopped,
+     * then those with dead letters or at their limit. `oldest`: the oldest startable job first. `failed`: the
+     * largest part of jobs that failed in the last hour first.
+     */
+    sort?: 'name' | 'trouble' | 'oldest' | 'failed' | undefined
     /**
      * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
      * twice, is a 422.
@@ -324,7 +409,8 @@ export interface Inputs {
   }
   /**
    * Change a queue's settings. Only the given fields change, and only for new jobs: a chain keeps the settings
-   * of its first job. `is_active` and `max_parallelism` take effect at once. A queue's name cannot change.
+   * of its first job. `is_active`, `max_parallelism`, `rate_limit`, `respect_retry_after` and
+   * `circuit_breaker` take effect at once. A queue's name cannot change.
    */
   editQueue: {
     /** Ids of other teams and unknown ids are a 404. */
@@ -371,7 +457,11 @@ export interface Inputs {
     queue_id: string | number
     body?: QueueStopRequest | JsonText | undefined
   }
-  /** Resume a queue. Jobs start again, and a queue that drains takes new jobs again. */
+  /**
+   * Resume a queue. Jobs start again, and a queue that drains takes new jobs again. It also ends what
+   * throttles the queue, a `Retry-After` or a circuit breaker, even where edits are refused because its
+   * resource is managed elsewhere; a rate limit stays.
+   */
   resumeQueue: {
     /** Ids of other teams and unknown ids are a 404. */
     queue_id: string | number
@@ -384,15 +474,22 @@ export interface Inputs {
     /** Ids of other teams and unknown ids are a 404. */
     queue_id: string | number
     /**
-     * When the first point begins, or a little earlier, at a whole step; an hour ago if absent. What is older
-     * than 7 days is left out.
+     * When the first point begins, or a little earlier, at a whole step; an hour before `until` if absent. What
+     * is older than 7 days is left out.
      */
-    since?: string | undefined
+    since?: TimeOrSpan | undefined
+    /**
+     * When the last point ends, or a little later, at a whole step; now if absent or yet to come. It must be
+     * after `since` and within the last 7 days.
+     */
+    until?: TimeOrSpan | undefined
     /**
      * Seconds of a point, a multiple of 60; by the length of the range if absent: a minute, 5 or 15 minutes, or
      * an hour. More than 1,500 points are a 422.
      */
     step?: number | undefined
+    /** With `previous`, the answer also has the points of the span before, of the same length. */
+    compare?: 'previous' | undefined
   }
   /** List crons. The crons of the team in the order of their resources' names; without payloads and headers. */
   listCrons: {
@@ -555,10 +652,63 @@ export interface Inputs {
     alert_id: string | number
   }
   /**
+   * List issues. Failed attempts of the last 7 days, grouped by queue or cron, reason, status and host. Those
+   * that failed last come first. A team has at most about 1,000 issues, and a queue 40; failures of further
+   * groups are counted together, in an issue of its queue without reason, status and host.
+   */
+  listIssues: {
+    /** Only issues in this state. */
+    state?: IssueState | undefined
+    /** Only issues of the queue of this name. */
+    queue?: string | undefined
+    /**
+     * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
+     * twice, is a 422.
+     */
+    limit?: number | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
+  }
+  /** Read an issue. */
+  readIssue: {
+    /** The same whenever the group fails. Ids of other teams and unknown ids are a 404. */
+    issue_id: string | number
+  }
+  /**
+   * Acknowledge an issue. Says that somebody looks after it. It stays acknowledged while it goes on failing,
+   * until it is resolved.
+   */
+  acknowledgeIssue: {
+    /** The same whenever the group fails. Ids of other teams and unknown ids are a 404. */
+    issue_id: string | number
+  }
+  /**
+   * Mute an issue. Leaves it out of what needs attention until a time, whatever happens; then it is open
+   * again. Alerts are not muted by it: a maintenance window does that.
+   */
+  muteIssue: {
+    /** The same whenever the group fails. Ids of other teams and unknown ids are a 404. */
+    issue_id: string | number
+    body: IssueMute | JsonText
+  }
+  /**
+   * Resolve an issue. Says that it is mended. Punctual does so by itself when nothing has failed for an hour
+   * and a call of the queue to that host has succeeded since. With the next failure it is open again.
+   */
+  resolveIssue: {
+    /** The same whenever the group fails. Ids of other teams and unknown ids are a 404. */
+    issue_id: string | number
+  }
+  /** Reopen an issue. Takes back that it is acknowledged, muted or resolved. */
+  reopenIssue: {
+    /** The same whenever the group fails. Ids of other teams and unknown ids are a 404. */
+    issue_id: string | number
+  }
+  /**
    * List who changed what. Newest first, by their first change. All given filters must hold. Records are kept
-   * for 90 days: 2,500 about settings of a team, 10,000 about jobs, alerts and bulks, and 2,000 about logins,
-   * logouts and links that log in. A page before the last may have fewer records than `limit`, even none: a
-   * request looks at a bounded number of records.
+   * for 90 days: 2,500 about settings of a team, 10,000 about jobs, issues, alerts and bulks, and 2,000 about
+   * logins, logouts and links that log in. A page before the last may have fewer records than `limit`, even
+   * none: a request looks at a bounded number of records.
    */
   listAuditRecords: {
     /** Only changes by the token or user of this name. */
@@ -628,9 +778,9 @@ export interface Inputs {
    */
   readWindowOpenings: {
     /** The begin of the span; ISO 8601 with an offset. */
-    after: string | number
+    after: TimeOrSpan
     /** The end of the span, at most 62 days later. */
-    before: string | number
+    before: TimeOrSpan
   }
   /**
    * Preview the openings of a window. The next five openings of a window with these times, and its schedules
@@ -645,21 +795,35 @@ export interface Inputs {
    */
   readStatistics: {
     /**
-     * When the first point begins, or a little earlier, at a whole step; an hour ago if absent. What is older
-     * than 7 days is left out.
+     * When the first point begins, or a little earlier, at a whole step; an hour before `until` if absent. What
+     * is older than 7 days is left out.
      */
-    since?: string | undefined
+    since?: TimeOrSpan | undefined
+    /**
+     * When the last point ends, or a little later, at a whole step; now if absent or yet to come. It must be
+     * after `since` and within the last 7 days.
+     */
+    until?: TimeOrSpan | undefined
     /**
      * Seconds of a point, a multiple of 60; by the length of the range if absent: a minute, 5 or 15 minutes, or
      * an hour. More than 1,500 points are a 422.
      */
     step?: number | undefined
+    /** With `previous`, the answer also has the points of the span before, of the same length. */
+    compare?: 'previous' | undefined
   }
   /**
    * Read quotas and usage of the team. The effective quotas of the token's team and its usage, over all its
    * queues.
    */
   readTeam: object
+  /**
+   * Read the state of the installation. Whether executors are alive, what the team has waiting, how late its
+   * jobs start, and what it uses of its quotas. With the permission `admin` also the installation's part:
+   * executors and their slots, leases, all that waits, and Redis with its memory and persistence. What was
+   * read within the last 5 s is answered again.
+   */
+  readStatus: object
   /**
    * List bulks. The bulks of the team, newest first, with their progress. The last 100 are kept, for 30 days;
    * those that run are always listed.
@@ -692,6 +856,16 @@ export interface Inputs {
    * end; until then the state is `aborting`.
    */
   abortBulk: {
+    /** Ids of other teams and unknown ids are a 404. */
+    bulk_id: string | number
+  }
+  /**
+   * Resume a bulk. Goes on with what is left of a bulk that was aborted or has stopped: it acts on no job
+   * twice, and on none that was created, or has ended, since the bulk was created. Its rate rises from the
+   * beginning again, and its `stop_when` counts only jobs that end from then on. It needs the permissions of
+   * the bulk's creation.
+   */
+  resumeBulk: {
     /** Ids of other teams and unknown ids are a 404. */
     bulk_id: string | number
   }
@@ -737,6 +911,33 @@ export interface Inputs {
     token_id: string | number
   }
   /**
+   * List channels. The channels in the settings of the team, those included that cannot be used. Their URLs
+   * are not shown.
+   */
+  listNotificationChannels: object
+  /**
+   * Create a channel. Adds a channel to the settings of the team. Its URL goes to a Secret and is never shown.
+   * Unless `test` is false, a test message is sent, and a channel that does not take it is removed again: a
+   * 409 with the answer of its target. A name that is taken and an eleventh channel are a 409, too.
+   */
+  createNotificationChannel: {
+    body: NewNotificationChannel | JsonText
+  }
+  /** Change which alerts a channel gets. For another URL, delete the channel and create it anew. */
+  editNotificationChannel: {
+    /** The name of the channel. Those of other teams and unknown ones are a 404. */
+    channel_id: string | number
+    body: NotificationChannelEdit | JsonText
+  }
+  /**
+   * Delete a channel. Nobody is told by it any more, within 2 s. A Secret that this API made for it is
+   * removed, any other stays.
+   */
+  deleteNotificationChannel: {
+    /** The name of the channel. Those of other teams and unknown ones are a 404. */
+    channel_id: string | number
+  }
+  /**
    * List signing secrets. The secrets that calls of the team are signed with, newest first, without their
    * values; at most two.
    */
@@ -776,6 +977,11 @@ export interface Inputs {
    * in place of the token, once, within ten minutes, at any API process.
    */
   createLoginCode: object
+  /**
+   * Read for whom a code logs in. The team and the name that `POST /api/session` would open a session for with
+   * the code in the header `X-Punctual-Code`. The code stays valid.
+   */
+  readLoginCode: object
   /** This document as JSON. */
   readContract: object
 }
@@ -789,6 +995,7 @@ export interface Answers {
   readJob: Job
   deleteJob: undefined
   retryJob: ScheduledJob
+  cancelJob: Job
   fireJob: Job
   duplicateJob: ScheduledJob
   replayJob: ScheduledJob
@@ -820,6 +1027,12 @@ export interface Answers {
   readAlert: Alert
   deleteAlert: undefined
   markAlertRead: Alert
+  listIssues: IssueList
+  readIssue: Issue
+  acknowledgeIssue: Issue
+  muteIssue: Issue
+  resolveIssue: Issue
+  reopenIssue: Issue
   listAuditRecords: AuditRecordList
   listWindows: WindowList
   createWindow: MaintenanceWindow
@@ -830,16 +1043,22 @@ export interface Answers {
   previewWindow: WindowPreview
   readStatistics: Statistics
   readTeam: Team
+  readStatus: Status
   listBulks: BulkList
   createBulk: BulkPreview | Bulk
   readBulk: Bulk
   abortBulk: Bulk
+  resumeBulk: Bulk
   purgeQueue: Bulk
   testNotifications: ChannelTestResults
   readMe: Me
   listTokens: TokenList
   createToken: Token
   deleteToken: undefined
+  listNotificationChannels: NotificationChannelList
+  createNotificationChannel: NotificationChannel
+  editNotificationChannel: NotificationChannel
+  deleteNotificationChannel: undefined
   listSigningSecrets: SigningSecretList
   createSigningSecret: SigningSecret
   deleteSigningSecret: undefined
@@ -847,6 +1066,7 @@ export interface Answers {
   readSession: Session
   endSession: undefined
   createLoginCode: LoginCode
+  readLoginCode: LoginOffer
   readContract: Readonly<Record<string, unknown>>
 }
 
@@ -854,14 +1074,16 @@ export interface Answers {
 export interface Items {
   listJobs: JobSummary
   listDeadLetterGroups: DeadLetterGroup
-  listQueues: Queue
+  listQueues: QueueRow
   listCrons: CronSummary
   listCronRuns: CronRun
   listAlerts: Alert
+  listIssues: Issue
   listAuditRecords: AuditRecord
   listWindows: MaintenanceWindow
   listBulks: Bulk
   listTokens: Token
+  listNotificationChannels: NotificationChannel
   listSigningSecrets: SigningSecret
 }
 
@@ -873,9 +1095,11 @@ export const ITEM_FIELDS = {
   listCrons: 'crons',
   listCronRuns: 'runs',
   listAlerts: 'alerts',
+  listIssues: 'issues',
   listAuditRecords: 'records',
   listWindows: 'windows',
   listBulks: 'bulks',
   listTokens: 'tokens',
+  listNotificationChannels: 'channels',
   listSigningSecrets: 'signing_secrets',
 } as const

@@ -1,5 +1,9 @@
 // Generated from openapi.yaml by `npm run generate`: change that file, not this one.
 /**
+ * A time in ISO 8601 with an offset (`2026-11-21T10:00:00Z`), or a span back from now: a whole number and `s`, `m`, `h`, `d` or `w`, such as `15m`, `1h` or `7d`. Later pages of a list count from the time of the first one.
+ */
+export type TimeOrSpan = string
+/**
  * Below 2^53, never reused, in no particular order.
  */
 export type Id = number
@@ -20,6 +24,33 @@ export type TargetUrl = string
  * @maxItems 10
  */
 export type RetryDelays = number[]
+/**
+ * Statuses after which the chain ends at once, as if its retries were used up. A chain keeps those of its first job.
+ *
+ * @maxItems 20
+ */
+export type NoRetryStatuses = number[]
+/**
+ * Each retry delay is lengthened at random by up to this part of it. A chain keeps that of its first job.
+ */
+export type RetryJitterPercent = number
+/**
+ * Whether `Retry-After` of a 429 or 503 counts, of a day at most: the retry is then due at the later of its delay and that time, and until then no other job of the queue begins.
+ */
+export type RespectRetryAfter = boolean
+/**
+ * Why the queue may not begin jobs for a while; null = it may.
+ */
+export type Throttled = {
+  /**
+   * `rate_limited`: by `rate_limit`. `target_asks_to_wait`: by a `Retry-After` that counts. `circuit_open`: by `circuit_breaker`.
+   */
+  reason: 'rate_limited' | 'target_asks_to_wait' | 'circuit_open'
+  /**
+   * When the next job may begin; null while the one job that tries the target is under way.
+   */
+  until: Timestamp | null
+} | null
 /**
  * `terminal`: one callback at `success`, `failed_no_retries` or `dead_lettered`. `every_attempt` adds `retrying` and `failed_with_retries`.
  */
@@ -84,6 +115,11 @@ export type ManagedBy = {
   read_only: boolean
 } | null
 /**
+ * @minItems 12
+ * @maxItems 12
+ */
+export type TrendCounts = number[]
+/**
  * `push`: push jobs. `read`: see everything but payloads, headers and call records. `operate`: see these as well, mend, pause, purge. `admin`: everything.
  */
 export type Scope = 'push' | 'read' | 'operate' | 'admin'
@@ -102,7 +138,7 @@ export type Scopes = Scope[]
 export type TokenQueues = string[] | null
 export type ChannelType = 'email' | 'slack' | 'discord' | 'webhook'
 /**
- * `warning`: a first failure that is retried, or one below a cron's threshold. `failure`: a dead letter, or a cron's failures have reached its threshold. `recovery`: the next success of that cron. `limit_warning`: a limit comes near.
+ * `warning`: a first failure that is retried, or one below a cron's threshold. `failure`: a dead letter, or a cron's failures have reached its threshold. `recovery`: the next success of that cron. `limit_warning`: a limit comes near. With the reason `circuit_open`, `warning`: the circuit breaker of a queue has opened. `recovery`: it has closed again.
  */
 export type AlertType = 'warning' | 'failure' | 'recovery' | 'limit_warning'
 /**
@@ -122,7 +158,7 @@ export type ConcurrencyPolicy = 'allow' | 'forbid'
  */
 export type MissedRunPolicy = 'latest' | 'skip' | 'all'
 /**
- * The failure reason of the job; of a `recovery` that from which the cron recovers. The last five are those of a `limit_warning`.
+ * The failure reason of the job; of a `recovery` that from which the cron recovers. A `limit_warning` has one from `queue_saturated` to `quota_nearly_used`, a loss of jobs `jobs_lost`, a circuit breaker `circuit_open`.
  */
 export type AlertReason =
   | 'timeout'
@@ -144,9 +180,26 @@ export type AlertReason =
   | 'dead_letters_expiring'
   | 'storage_nearly_full'
   | 'quota_nearly_used'
+  | 'jobs_lost'
+  | 'circuit_open'
 export type AlertResourceKind = 'queue' | 'cron' | 'team'
+/**
+ * `resolved`: nothing has failed for an hour, and a call of the queue to that host has succeeded since; or somebody has said so. An `acknowledged` issue stays so until then.
+ */
+export type IssueState = 'open' | 'acknowledged' | 'muted' | 'resolved'
 export type AuditedKind =
-  'job' | 'queue' | 'cron' | 'window' | 'alert' | 'bulk' | 'token' | 'secret' | 'team' | 'session' | 'channel'
+  | 'job'
+  | 'queue'
+  | 'cron'
+  | 'window'
+  | 'alert'
+  | 'issue'
+  | 'bulk'
+  | 'token'
+  | 'secret'
+  | 'team'
+  | 'session'
+  | 'channel'
 /**
  * `mute`: alerts are stored and not sent. `hold`: the same, and no job starts.
  */
@@ -156,6 +209,58 @@ export type WindowAction = 'mute' | 'hold'
  */
 export type BulkAction = 'retry' | 'delete' | 'fire' | 'replay' | 'purge' | 'cancel'
 
+/**
+ * In no span of `period_seconds` more than `limit` calls of the queue begin, by `started_at`, over all executors, with retries and replays. They are spread over the period.
+ */
+export interface QueueRateLimit {
+  /**
+   * Calls in a period.
+   */
+  limit: number
+  period_seconds: number
+}
+/**
+ * Stops beginning jobs whose target fails: once `failure_percent` of at least `min_calls` attempts that ended in the last `window_seconds` failed by a timeout, the connection, DNS, TLS or a 5xx, no job begins for `open_seconds`. Then one job tries the target, the probe: its success ends it, its failure starts a longer wait.
+ */
+export interface CircuitBreaker {
+  /**
+   * How many of them have to fail.
+   */
+  failure_percent: number
+  /**
+   * With fewer attempts in the window it never opens.
+   */
+  min_calls: number
+  /**
+   * How far back attempts count.
+   */
+  window_seconds: number
+  /**
+   * How long no job begins; twice as long after each probe that fails in a row, and at most 15 minutes.
+   */
+  open_seconds: number
+}
+/**
+ * A circuit breaker; what is left out has its default, whatever was set before.
+ */
+export interface CircuitBreakerInput {
+  /**
+   * How many of them have to fail.
+   */
+  failure_percent?: number
+  /**
+   * With fewer attempts in the window it never opens.
+   */
+  min_calls?: number
+  /**
+   * How far back attempts count.
+   */
+  window_seconds?: number
+  /**
+   * How long no job begins; twice as long after each probe that fails in a row, and at most 15 minutes.
+   */
+  open_seconds?: number
+}
 /**
  * `null` in an optional field counts as absent.
  */
@@ -440,6 +545,10 @@ export interface JobSummary {
    */
   cron_id: Id | null
   /**
+   * The bulk that made the job by a retry or a replay; null for any other job.
+   */
+  bulk_id: Id | null
+  /**
    * The job that a replayed dead letter became.
    */
   replayed_as: Id | null
@@ -492,6 +601,10 @@ export interface Job {
    * The cron that the job is a run of; null for a pushed job.
    */
   cron_id: Id | null
+  /**
+   * The bulk that made the job by a retry or a replay; null for any other job.
+   */
+  bulk_id: Id | null
   /**
    * The job that a replayed dead letter became.
    */
@@ -556,6 +669,9 @@ export interface Waiting {
     | 'queue_paused'
     | 'held_by_window'
     | 'no_executor'
+    | 'circuit_open'
+    | 'target_asks_to_wait'
+    | 'rate_limited'
     | 'team_at_limit'
     | 'queue_at_limit'
     | 'behind'
@@ -580,11 +696,11 @@ export interface Waiting {
    */
   window: string | null
   /**
-   * When the job is due, or when that window closes, if it is known; else null.
+   * When the job is due, when that window closes, or when the queue may call its target again, if it is known; else null.
    */
   until: Timestamp | null
   /**
-   * From the jobs before it and how many jobs of the queue ended in the last five minutes; null when it cannot be known, as while the queue is paused.
+   * From the jobs before it and how many jobs of the queue ended in the last five minutes, or its rate limit; null when it cannot be known, as while the queue is paused or one job tries its target.
    */
   estimated_start_at: Timestamp | null
 }
@@ -650,9 +766,19 @@ export interface HeaderLine {
 }
 export interface CallResponse {
   status: number
+  /**
+   * At most 16 KiB of them.
+   */
   headers: HeaderLine[]
+  headers_truncated: boolean
   body: string
   body_truncated: boolean
+  /**
+   * What HTTP/1.1 does not allow in this response, a sentence each: its status counted all the same, and its connection was closed. Empty for a sound response.
+   *
+   * @maxItems 16
+   */
+  protocol_notes: string[]
 }
 /**
  * Milliseconds of each part; null for a part that did not happen.
@@ -747,6 +873,18 @@ export interface QueueState {
    * How long its oldest ready job has been due; null when none is ready.
    */
   oldest_ready_seconds: number | null
+  /**
+   * How long its oldest startable job has been due; null when none is startable.
+   */
+  oldest_startable_seconds: number | null
+  /**
+   * Ready jobs that nothing but a free slot of an executor keeps from starting.
+   */
+  startable: number
+  /**
+   * The other ready jobs; null when there are none.
+   */
+  stopped: StoppedJobs | null
 }
 /**
  * All null where the audit log has no entry about it any more.
@@ -759,6 +897,13 @@ export interface QueueStop {
   by: string | null
   via: 'api' | 'cli' | 'dashboard' | 'kubectl' | 'folder' | null
   reason: string | null
+}
+/**
+ * Ready jobs that would not start even if all slots of all executors were free. `paused`: the queue is. `held`: by a maintenance window. `throttled`: its rate, its breaker or its target keeps them. `at_limit`: as many jobs as `max_parallelism` allows are in flight.
+ */
+export interface StoppedJobs {
+  reason: 'paused' | 'held' | 'throttled' | 'at_limit'
+  jobs: number
 }
 export interface Manifest {
   /**
@@ -798,6 +943,8 @@ export interface Queue {
   timeout_seconds: TimeoutSeconds
   retries_enabled: boolean
   retry_delays: RetryDelays
+  no_retry_statuses: NoRetryStatuses
+  retry_jitter_percent: RetryJitterPercent
   /**
    * @maxItems 10
    */
@@ -810,12 +957,22 @@ export interface Queue {
    * Calls in flight at once; null = unlimited.
    */
   max_parallelism: number | null
+  /**
+   * null = as fast as slots allow.
+   */
+  rate_limit: QueueRateLimit | null
+  respect_retry_after: RespectRetryAfter
+  /**
+   * null = a target that fails is called all the same.
+   */
+  circuit_breaker: CircuitBreaker | null
   dlq_retention_days: 3 | 7 | 14 | 30
   callback_events: CallbackEvents
   /**
    * Stored, without effect in this version.
    */
   strict_parallelism: boolean
+  throttled: Throttled
   counts: QueueCounts
   managed_by: ManagedBy
 }
@@ -833,6 +990,8 @@ export interface EditedQueue {
   timeout_seconds: TimeoutSeconds
   retries_enabled: boolean
   retry_delays: RetryDelays
+  no_retry_statuses: NoRetryStatuses
+  retry_jitter_percent: RetryJitterPercent
   /**
    * @maxItems 10
    */
@@ -845,12 +1004,22 @@ export interface EditedQueue {
    * Calls in flight at once; null = unlimited.
    */
   max_parallelism: number | null
+  /**
+   * null = as fast as slots allow.
+   */
+  rate_limit: QueueRateLimit | null
+  respect_retry_after: RespectRetryAfter
+  /**
+   * null = a target that fails is called all the same.
+   */
+  circuit_breaker: CircuitBreaker | null
   dlq_retention_days: 3 | 7 | 14 | 30
   callback_events: CallbackEvents
   /**
    * Stored, without effect in this version.
    */
   strict_parallelism: boolean
+  throttled: Throttled
   counts: QueueCounts
   managed_by: ManagedBy
   /**
@@ -859,7 +1028,7 @@ export interface EditedQueue {
   warnings: string[]
 }
 /**
- * `null` counts as absent, except for `max_parallelism`, where it means unlimited.
+ * `null` counts as absent, except for `max_parallelism`, where it means unlimited, and for `rate_limit` and `circuit_breaker`, which it ends. These two are replaced as a whole.
  */
 export interface QueueEdit {
   is_active?: boolean | null
@@ -867,22 +1036,171 @@ export interface QueueEdit {
   timeout_seconds?: TimeoutSeconds | null
   retries_enabled?: boolean | null
   retry_delays?: RetryDelays | null
+  no_retry_statuses?: NoRetryStatuses | null
+  retry_jitter_percent?: RetryJitterPercent | null
   /**
    * @maxItems 10
    */
   success_assertions?: SuccessAssertionInput[] | null
   alerts_enabled?: boolean | null
   max_parallelism?: number | null
+  rate_limit?: QueueRateLimit | null
+  respect_retry_after?: RespectRetryAfter | null
+  circuit_breaker?: CircuitBreakerInput | null
   dlq_retention_days?: (3 | 7 | 14 | 30) | null
   callback_events?: CallbackEvents | null
   strict_parallelism?: boolean | null
+}
+/**
+ * A queue in a list.
+ */
+export interface QueueRow {
+  queue_id: Id
+  name: string
+  /**
+   * false = paused.
+   */
+  is_active: boolean
+  /**
+   * Whether it takes no new jobs, and runs off what it has.
+   */
+  is_draining: boolean
+  timeout_seconds: TimeoutSeconds
+  retries_enabled: boolean
+  retry_delays: RetryDelays
+  no_retry_statuses: NoRetryStatuses
+  retry_jitter_percent: RetryJitterPercent
+  /**
+   * @maxItems 10
+   */
+  success_assertions: SuccessAssertion[]
+  /**
+   * Whether jobs that fail, and limits that are near, raise alerts.
+   */
+  alerts_enabled: boolean
+  /**
+   * Calls in flight at once; null = unlimited.
+   */
+  max_parallelism: number | null
+  /**
+   * null = as fast as slots allow.
+   */
+  rate_limit: QueueRateLimit | null
+  respect_retry_after: RespectRetryAfter
+  /**
+   * null = a target that fails is called all the same.
+   */
+  circuit_breaker: CircuitBreaker | null
+  dlq_retention_days: 3 | 7 | 14 | 30
+  callback_events: CallbackEvents
+  /**
+   * Stored, without effect in this version.
+   */
+  strict_parallelism: boolean
+  throttled: Throttled
+  counts: QueueCounts
+  managed_by: ManagedBy
+  /**
+   * Ready jobs that nothing but a free slot of an executor keeps from starting.
+   */
+  startable: number
+  /**
+   * The other ready jobs; null when there are none.
+   */
+  stopped: StoppedJobs | null
+  /**
+   * How long its oldest startable job has been due; null when none is startable.
+   */
+  oldest_startable_seconds: number | null
+  last_hour: QueueHour
+}
+/**
+ * What happened in the last hour, the minute that has just begun included. It is at most 15 s old.
+ */
+export interface QueueHour {
+  /**
+   * Jobs that ended; every attempt is one.
+   */
+  ended: number
+  /**
+   * Those of them that failed.
+   */
+  failed: number
+  /**
+   * How long after `scheduled_at` jobs started; null without calls.
+   */
+  lateness_ms_p99: number | null
+  trend: QueueTrend
+}
+/**
+ * The same jobs for each five minutes, the oldest first.
+ */
+export interface QueueTrend {
+  ended: TrendCounts
+  failed: TrendCounts
 }
 export interface QueueList {
   /**
    * @maxItems 1000
    */
-  queues: Queue[]
+  queues: QueueRow[]
   next_cursor: NextCursor
+  /**
+   * null where the list is sorted by name.
+   */
+  summary: QueueSummary | null
+}
+/**
+ * What the queues that the list was made of hold together, on whatever page they are.
+ */
+export interface QueueSummary {
+  /**
+   * Queues that were looked at.
+   */
+  queues: number
+  /**
+   * false = the team has more queues than were looked at.
+   */
+  is_complete: boolean
+  /**
+   * Ready jobs that nothing but a free slot of an executor keeps from starting.
+   */
+  startable: number
+  stopped: StoppedSums
+  /**
+   * The startable job that has been due for longest; null when no job is startable.
+   */
+  oldest_startable: OldestStartable | null
+}
+/**
+ * The other ready jobs, by what keeps them, as `StoppedJobs` says it.
+ */
+export interface StoppedSums {
+  paused: StoppedSum
+  held: StoppedSum
+  throttled: StoppedSum
+  at_limit: StoppedSum
+}
+export interface StoppedSum {
+  jobs: number
+  /**
+   * Queues that they are in.
+   */
+  queues: number
+}
+export interface OldestStartable {
+  /**
+   * Of its queue.
+   */
+  queue_id: number
+  /**
+   * Of its queue.
+   */
+  name: string
+  /**
+   * For how long it has been due.
+   */
+  milliseconds: number
 }
 export interface RateLimit {
   requests_per_second: number
@@ -1006,6 +1324,17 @@ export interface LoginCode {
   code: string
   expires_at: Timestamp
 }
+export interface LoginOffer {
+  kind: 'token' | 'user'
+  /**
+   * The name of the token or of the user.
+   */
+  subject: string
+  /**
+   * The team that is shown after the login.
+   */
+  team: string
+}
 export interface Session {
   kind: 'token' | 'user'
   /**
@@ -1073,9 +1402,10 @@ export interface Statistics {
    * @maxItems 1500
    */
   points: StatisticsPoint[]
+  previous?: PreviousStatistics
 }
 /**
- * What happened in one step. Every attempt is a job, and counts when it ends. Durations are counted in buckets whose bounds are powers of two, so a quantile is off by a factor of 1.42 at most; 0 is less than a millisecond.
+ * What happened in one step. Every attempt is a job, and counts when it ends. Durations are counted in buckets whose bounds are powers of two, so a quantile is an estimate, off by a factor of 1.42 at most and never above the longest duration that was seen; 0 is less than a millisecond.
  */
 export interface StatisticsPoint {
   /**
@@ -1114,6 +1444,22 @@ export interface StatisticsPoint {
    * The highest age that one of the counts has found; null when no job was ready.
    */
   oldest_ready_seconds: number | null
+  /**
+   * The most ready jobs of a count that nothing but a free slot of an executor kept from starting.
+   */
+  startable: number
+  /**
+   * The most ready jobs of a count that something else kept: their queue was paused, held, throttled or at its limit. Where a version that did not tell them apart has counted, all are startable.
+   */
+  stopped: number
+  /**
+   * The highest age of a startable job that one of the counts has found; null when none was startable.
+   */
+  oldest_startable_seconds: number | null
+  /**
+   * The queue of that job, of a team; null of a queue, of the run of a cron, and when it is not known.
+   */
+  oldest_queue_id: number | null
 }
 export interface LatencyQuantiles {
   p50: number
@@ -1124,48 +1470,265 @@ export interface LatenessQuantiles {
   p50: number
   p99: number
 }
-export interface Team {
+/**
+ * The span before, with a point for each point of the answer that is over; only where `compare=previous` asked for it.
+ */
+export interface PreviousStatistics {
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  since: string
+  /**
+   * In order, without those that are no longer kept, which would be the first ones.
+   *
+   * @maxItems 1500
+   */
+  points: StatisticsPoint[]
+}
+/**
+ * The lower of the quotas of team and installation; null = none.
+ */
+export interface Quotas {
+  queues: number | null
+  crons: number | null
+  pending_jobs: number | null
+  stored_bytes: number | null
+  jobs_per_month: number | null
+  calls_in_flight: number | null
+}
+/**
+ * The current usage of the team.
+ */
+export interface Usage {
+  /**
+   * Queues.
+   */
+  queues: number
+  /**
+   * Crons.
+   */
+  crons: number
+  /**
+   * Jobs that have not ended, waiting or in flight.
+   */
+  pending_jobs: number
+  /**
+   * Bytes of jobs, dead letters, finished chains and call records, as they are written.
+   */
+  stored_bytes: number
+  /**
+   * Jobs of this calendar month, UTC; retries are not counted.
+   */
+  jobs_per_month: number
+  /**
+   * Calls in flight, over all executors.
+   */
+  calls_in_flight: number
+}
+/**
+ * The state of the installation, and what it means for the team. A figure that is not known is null, and `unknown` says why.
+ */
+export interface Status {
+  /**
+   * The version of this API.
+   */
+  version: string
   team: string
   /**
-   * The lower of the quotas of team and installation; null = none.
+   * Whether at least one executor has a valid lease in each shard, so that jobs of every queue can run.
    */
-  quotas: {
-    queues: number | null
-    crons: number | null
-    pending_jobs: number | null
-    stored_bytes: number | null
-    jobs_per_month: number | null
-    calls_in_flight: number | null
-  }
+  executors_alive: boolean | null
   /**
-   * The current usage of the team.
+   * What the team has to do.
    */
-  usage: {
+  backlog: TeamBacklog | null
+  /**
+   * How long after their due time the jobs that ended in the last 5 minutes had started; null when none ended.
+   */
+  lateness_ms: Lateness | null
+  quotas: Quotas
+  usage: Usage | null
+  /**
+   * The installation's part; null without the permission `admin`. It names no team and no queue.
+   */
+  installation: InstallationStatus | null
+  /**
+   * What is not known at present, and why.
+   *
+   * @maxItems 8
+   */
+  unknown: {
     /**
-     * Queues.
+     * The field that is null or cannot be complete.
      */
-    queues: number
+    part: string
     /**
-     * Crons.
+     * A sentence.
      */
-    crons: number
-    /**
-     * Jobs that have not ended, waiting or in flight.
-     */
-    pending_jobs: number
-    /**
-     * Bytes of jobs, dead letters, finished chains and call records, as they are written.
-     */
-    stored_bytes: number
-    /**
-     * Jobs of this calendar month, UTC; retries are not counted.
-     */
-    jobs_per_month: number
-    /**
-     * Calls in flight, over all executors.
-     */
-    calls_in_flight: number
-  }
+    reason: string
+  }[]
+}
+export interface TeamBacklog {
+  /**
+   * Jobs that have not ended, waiting or in flight.
+   */
+  pending: number
+  /**
+   * Calls in progress.
+   */
+  in_flight: number
+  /**
+   * Ready jobs that only waited for a slot of an executor, when they were last counted: once a minute.
+   */
+  startable: number
+  /**
+   * Ready jobs that something else kept from starting, counted so, too.
+   */
+  stopped: number
+  /**
+   * For how long the oldest job that could start has waited; null when there is none.
+   */
+  oldest_startable_seconds: number | null
+}
+export interface Lateness {
+  p50: number
+  p99: number
+}
+export interface InstallationStatus {
+  /**
+   * Where settings are kept, in a cluster or in a folder.
+   */
+  resources: 'kubernetes' | 'folder'
+  shards: number
+  /**
+   * The number of the leadership that last began to write settings; null when none has, or it is not known.
+   */
+  leader_epoch: number | null
+  executors: ExecutorsStatus | null
+  /**
+   * What all executors have to do.
+   */
+  backlog: InstallationBacklog | null
+  /**
+   * The primaries; one unless Redis is a Cluster.
+   *
+   * @maxItems 1024
+   */
+  redis: RedisServer[]
+}
+export interface ExecutorsStatus {
+  /**
+   * Executors with a valid lease.
+   */
+  alive: number
+  /**
+   * Calls that they may make at once, together; null when one of an earlier version does not say.
+   */
+  slots: number | null
+  /**
+   * Leases that have ended and whose jobs have not been released yet. It is above 0 for seconds after an executor was lost.
+   */
+  expired_leases: number
+  /**
+   * At most 100 of them, in the order of their names.
+   *
+   * @maxItems 100
+   */
+  executors: ExecutorStatus[]
+}
+export interface ExecutorStatus {
+  /**
+   * The name of its pod or machine.
+   */
+  name: string
+  slots: number | null
+  /**
+   * Calls that it makes now; null when that is not known.
+   */
+  in_flight: number | null
+  /**
+   * The shards in which it has a valid lease.
+   */
+  shards: number
+  /**
+   * When the first of its leases ends unless it is renewed.
+   */
+  lease_ends_in_ms: number
+}
+export interface InstallationBacklog {
+  /**
+   * Jobs and callbacks of queues that may run; estimated from a sample of the queues.
+   */
+  ready: number
+  /**
+   * Calls in progress.
+   */
+  in_flight: number
+  /**
+   * What is due within 20 s.
+   */
+  due_soon: number
+  /**
+   * For how long the oldest job that could start has waited, among the sampled queues; null when there is none.
+   */
+  oldest_startable_seconds: number | null
+}
+/**
+ * A primary of Redis, as it reports itself; null = it does not say.
+ */
+export interface RedisServer {
+  /**
+   * Its address, such as `10.0.0.7:6379`.
+   */
+  name: string
+  answers: boolean
+  version: string | null
+  /**
+   * Memory that counts against its limit.
+   */
+  used_bytes: number | null
+  /**
+   * The limit, `maxmemory`; null also when there is none.
+   */
+  max_bytes: number | null
+  /**
+   * Whether each write is kept in an append-only file.
+   */
+  append_only: boolean | null
+  /**
+   * Whether its last write to that file succeeded.
+   */
+  append_only_written: boolean | null
+  /**
+   * When its last snapshot was complete.
+   */
+  saved_at: Timestamp | null
+  /**
+   * @maxItems 16
+   */
+  replicas: RedisReplica[]
+  /**
+   * What puts jobs at risk, one sentence each.
+   *
+   * @maxItems 8
+   */
+  risks: string[]
+}
+export interface RedisReplica {
+  name: string
+  /**
+   * Whether it is filled and follows.
+   */
+  is_online: boolean
+  /**
+   * Whole seconds since it last answered its primary.
+   */
+  lag_seconds: number | null
+}
+export interface Team {
+  team: string
+  quotas: Quotas
+  usage: Usage
   /**
    * The channels that can be used.
    *
@@ -1210,6 +1773,60 @@ export interface ChannelState {
    * What the last try brought; null before the first.
    */
   last_answer: string | null
+}
+/**
+ * A channel in the settings of the team.
+ */
+export interface NotificationChannel {
+  name: string
+  type: ChannelType
+  /**
+   * @maxItems 4
+   */
+  alert_types: AlertType[]
+  /**
+   * The key of the Secret that holds its URL; null for e-mail.
+   */
+  secret_ref: {
+    name: string
+    key: string
+  } | null
+}
+export interface NotificationChannelList {
+  /**
+   * @maxItems 10
+   */
+  channels: NotificationChannel[]
+  next_cursor: NextCursor
+}
+export interface NewNotificationChannel {
+  /**
+   * Unique in the team.
+   */
+  name: string
+  type: ChannelType
+  /**
+   * The types of alerts that it gets; failures, recoveries and limit warnings by default.
+   *
+   * @minItems 1
+   * @maxItems 4
+   */
+  alert_types?: AlertType[]
+  /**
+   * The URL of the chat service or webhook, which is a secret. Required unless the type is `email`, and not allowed there.
+   */
+  url?: string
+  /**
+   * Whether the channel is kept only if it takes a test message.
+   */
+  test?: boolean
+}
+export interface NotificationChannelEdit {
+  /**
+   * @minItems 1
+   * @maxItems 4
+   */
+  alert_types: AlertType[]
 }
 /**
  * Without a channel, all of the team.
@@ -1618,6 +2235,118 @@ export interface AlertList {
   alerts: Alert[]
   next_cursor: NextCursor
 }
+export interface IssueHour {
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  at: string
+  /**
+   * Failed attempts.
+   */
+  failed: number
+  /**
+   * Those that left a dead letter.
+   */
+  dead_lettered: number
+}
+/**
+ * Failed attempts of one queue or cron that failed alike at the same host.
+ */
+export interface Issue {
+  id: string
+  resource: AlertResource1
+  /**
+   * `damaged`: the record of the job in Redis cannot be read. The job does not run; unknown fields are empty; it can be deleted.
+   */
+  failure_reason:
+    | (
+        | 'timeout'
+        | 'connection_error'
+        | 'dns_error'
+        | 'ssl_error'
+        | 'http_client_error'
+        | 'http_server_error'
+        | 'http_redirect'
+        | 'invalid_url'
+        | 'blocked_target'
+        | 'assertion_failed'
+        | 'executor_lost'
+        | 'limit_exceeded'
+        | 'unknown'
+        | 'damaged'
+      )
+    | null
+  /**
+   * null when there was no answer.
+   */
+  response_status: number | null
+  /**
+   * Of the URL, without its port; cut at 255 characters.
+   */
+  host: string | null
+  state: IssueState
+  /**
+   * null unless it is muted.
+   */
+  muted_until: Timestamp | null
+  /**
+   * Failed attempts of the last 7 days.
+   */
+  count: number
+  /**
+   * Those that left a dead letter.
+   */
+  dead_lettered: number
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  first_at: string
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  opened_at: string
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  last_at: string
+  /**
+   * Below 2^53, never reused, in no particular order.
+   */
+  sample_job_id: number
+  /**
+   * The hours of the last 7 days that had failures, oldest first.
+   *
+   * @maxItems 169
+   */
+  by_hour: IssueHour[]
+}
+/**
+ * What an alert is about.
+ */
+export interface AlertResource1 {
+  kind: AlertResourceKind
+  /**
+   * The id of the queue or the cron; null for a team.
+   */
+  id: Id | null
+  /**
+   * The name of the queue; the `name` of the cron; the team.
+   */
+  name: string
+}
+export interface IssueList {
+  /**
+   * @maxItems 1000
+   */
+  issues: Issue[]
+  next_cursor: NextCursor
+}
+export interface IssueMute {
+  /**
+   * When it ends, with an offset; in the future, and at most 30 days from now.
+   */
+  until: string
+}
 export interface AuditRecord {
   id: string
   /**
@@ -1849,7 +2578,7 @@ export interface MaintenanceWindow {
   ends_at: NullableTimestamp
   next_start_at: NullableTimestamp
   /**
-   * Why a schedule opens nothing, with its field; null = nothing is wrong. Only of a window that a version before this one took.
+   * Why a schedule opens nothing, with its field; null = nothing is wrong. Only of a window whose time zone the program that took it knew, and this one does not.
    */
   problem: string | null
 }
@@ -1938,12 +2667,12 @@ export interface BulkFilter {
    */
   tag?: string
   cron_id?: number
-  created_after?: string
-  created_before?: string
-  scheduled_after?: string
-  scheduled_before?: string
-  ended_after?: string
-  ended_before?: string
+  created_after?: TimeOrSpan
+  created_before?: TimeOrSpan
+  scheduled_after?: TimeOrSpan
+  scheduled_before?: TimeOrSpan
+  ended_after?: TimeOrSpan
+  ended_before?: TimeOrSpan
   text?: string
 }
 /**
@@ -1964,6 +2693,35 @@ export interface BulkCreate {
    * Jobs a second at most, from a tenth of it on and doubling every ten seconds. `null` is as fast as it goes without holding up pushes and calls.
    */
   rate?: number | null
+  /**
+   * Only for `retry` and `replay`; `null` is never.
+   */
+  stop_when?: StopWhen | null
+}
+/**
+ * The bulk stops by itself once `min` of the jobs that it made have ended and that share of them has failed again. Until then it lets at most 200 of them wait for their end, or twice `min` if that is more; the more succeed, the more may wait, up to 10,000.
+ */
+export interface StopWhen {
+  failed_again_percent: number
+  min?: number
+}
+/**
+ * What became of the jobs that the bulk made; each is in one of the counts. An end is counted within seconds, and what is done to the job later changes nothing.
+ */
+export interface BulkOutcome {
+  succeeded: number
+  /**
+   * Jobs whose chains have not ended, or whose end is not counted yet.
+   */
+  waiting: number
+  /**
+   * Jobs whose chains failed for good, as dead letters or not.
+   */
+  failed_again: number
+  /**
+   * Jobs that were cancelled or deleted before their end was counted.
+   */
+  removed: number
 }
 export interface BulkPreview {
   matched: number
@@ -1981,7 +2739,7 @@ export interface BulkPreview {
 export interface Bulk {
   id: number
   action: BulkAction
-  state: 'starting' | 'running' | 'aborting' | 'aborted' | 'done'
+  state: 'starting' | 'running' | 'aborting' | 'aborted' | 'done' | 'stopped'
   /**
    * Jobs that were found when the bulk was created, or have been found since.
    */
@@ -2007,6 +2765,21 @@ export interface Bulk {
    */
   filter: BulkFilter | null
   rate: number | null
+  /**
+   * null for a bulk that does not stop by itself.
+   */
+  stop_when: StopWhen | null
+  /**
+   * Why it has stopped by itself, or is about to: of the jobs that had ended, so many had failed again. null if it has not, or was resumed.
+   */
+  stopped: {
+    failed_again: number
+    ended: number
+  } | null
+  /**
+   * null where the action makes no jobs.
+   */
+  outcome: BulkOutcome | null
   /**
    * The token or user.
    */

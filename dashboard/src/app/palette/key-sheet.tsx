@@ -1,4 +1,4 @@
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/overlays/dialog.tsx'
 import './key-sheet.css'
 
 export const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent)

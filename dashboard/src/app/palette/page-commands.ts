@@ -1,27 +1,25 @@
 import { useQueryClient } from '@tanstack/preact-query'
 import { useLocation } from 'preact-iso'
 import { setPaused, useLiveState } from '../../api/live.ts'
-import { useLogOut } from '../../api/log-out.ts'
-import { useMay, useMe } from '../../api/me.ts'
+import { useLogOut } from '../../features/login/log-out.ts'
+import { useMe } from '../../session/me.ts'
 import { usePreference } from '../../preferences/preference.ts'
 import { theme, THEMES } from '../../preferences/theme.ts'
 import { timeForm } from '../../preferences/time-form.ts'
 import { timeZone, zoneName } from '../../preferences/time-zone.ts'
-import { copyText } from '../../ui/hand-over.ts'
-import type { Choice } from '../../ui/picker.tsx'
+import { copyText } from '../../ui/text/hand-over.ts'
+import type { Choice } from '../../ui/overlays/picker.tsx'
 import { PLACES } from '../navigation.tsx'
-import { at } from '../paths.ts'
+import { at } from '../../routing/paths.ts'
 import type { Overlay } from './overlay.ts'
+import { BASE } from '../../session/client.ts'
 
 /** The screens. */
 export function useScreenCommands(): readonly Choice[] {
   const { route } = useLocation()
-  const mayPush = useMay('push')
-  const places = PLACES.flatMap((group) => group.places).map(({ label, path, icon }): Choice => {
+  return PLACES.flatMap((group) => group.places).map(({ label, path, icon }): Choice => {
     return { key: path, label, icon, run: () => route(at(path)) }
   })
-  if (!mayPush) return places
-  return [...places, { key: 'send', label: 'Send a job', icon: 'send', run: () => route(at('/send')) }]
 }
 
 /** How this browser shows things. @param open shows another one over the page */
@@ -29,12 +27,17 @@ export function useViewCommands(open: (overlay: Overlay) => void): readonly Choi
   const queries = useQueryClient()
   const isPaused = useLiveState() === 'paused'
   const isRelative = usePreference(timeForm) === 'relative'
-  const { kind, team } = useMe()
-  const isUser = kind === 'user'
+  const { team } = useMe()
   const own = zoneName('local')
   const logOut = useLogOut()
-  const command = (label: string, icon: Choice['icon'], run: () => void, note?: string): Choice => {
-    return { key: label, label, run, ...(icon && { icon }), ...(note && { note }) }
+  const command = (
+    label: string,
+    icon: Choice['icon'],
+    run: () => void,
+    note?: string,
+    words?: string,
+  ): Choice => {
+    return { key: label, label, run, ...(icon && { icon }), ...(note && { note }), ...(words && { words }) }
   }
   return [
     command(isPaused ? 'Follow changes again' : 'Pause live updates', isPaused ? 'play' : 'pause', () =>
@@ -48,10 +51,21 @@ export function useViewCommands(open: (overlay: Overlay) => void): readonly Choi
     ),
     ...THEMES.map((one) => command(`Theme: ${one}`, THEME_ICONS[one], () => theme.set(one))),
     command('Copy the link to this page', 'copy', () => void copyText(window.location.href, 'The link')),
-    command('Keys', 'command', () => open('keys'), '?'),
-    ...(isUser ? [command('Another team …', 'user', () => open('team'), team)] : []),
-    command('Log out', 'logout', logOut),
+    command('Keys', 'command', () => open('keys'), '?', 'help docs shortcuts keyboard'),
+    command(
+      'The API, as an OpenAPI document',
+      'download',
+      openContract,
+      undefined,
+      'docs documentation help',
+    ),
+    command('Another team …', 'user', () => open('team'), team, 'switch token log in as'),
+    command('Log out', 'logout', logOut, undefined, 'sign out leave'),
   ]
+}
+
+function openContract(): void {
+  window.open(`${BASE}/api/openapi.json`, '_blank', 'noopener')
 }
 
 export const THEME_ICONS = { system: 'screen', light: 'sun', dark: 'moon' } as const

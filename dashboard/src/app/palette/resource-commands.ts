@@ -1,13 +1,15 @@
 import { useLocation } from 'preact-iso'
 import type { CronSummary, PunctualClient, Queue } from '../../../../clients/typescript/src/client.ts'
-import { type Change, useChange } from '../../api/changes.ts'
-import { useMay } from '../../api/me.ts'
+import { type Change, useChange } from '../../editing/changes.ts'
+import { useMay } from '../../session/me.ts'
 import { useRead } from '../../api/reads.ts'
-import type { Choice } from '../../ui/picker.tsx'
-import { showToast } from '../../ui/toast.tsx'
-import { at } from '../paths.ts'
+import type { Choice } from '../../ui/overlays/picker.tsx'
+import { showToast } from '../../ui/overlays/toast.tsx'
+import { at } from '../../routing/paths.ts'
+import type { Thing } from './thing.ts'
+import { useThingDeeds } from './thing-deeds.ts'
 
-/** Of each kind; the palette says when there are more. */
+/** At most this many queues and as many crons are named; the palette says when there are more. */
 export const NAMED_MAX = 1_000
 
 export interface ResourceCommands {
@@ -30,7 +32,10 @@ export function useResourceCommands(): ResourceCommands {
     ...(queues.data?.queues ?? []).map(thingOfQueue),
     ...(crons.data?.crons ?? []).map(thingOfCron),
   ]
-  const switches = mayOperate ? things.map((thing) => ({ thing, choice: switchOf(thing, change) })) : []
+  const deeds = useThingDeeds()
+  const verbs = things.flatMap((thing) =>
+    [...(mayOperate ? [switchOf(thing, change)] : []), ...deeds(thing)].map((choice) => ({ thing, choice })),
+  )
   return {
     choices: [
       ...things.map(({ kind, name, page }): Choice => {
@@ -42,20 +47,11 @@ export function useResourceCommands(): ResourceCommands {
           run: () => route(at(page)),
         }
       }),
-      ...switches.map(({ choice }) => choice),
+      ...verbs.map(({ choice }) => choice),
     ],
-    here: switches.filter(({ thing }) => at(thing.page) === path).map(({ choice }) => choice),
+    here: verbs.filter(({ thing }) => at(thing.page) === path).map(({ choice }) => choice),
     isPart: [queues.data?.next_cursor, crons.data?.next_cursor].some((cursor) => typeof cursor === 'string'),
   }
-}
-
-interface Thing {
-  readonly kind: 'queue' | 'cron'
-  readonly id: number
-  readonly name: string
-  readonly page: string
-  /** It can be paused; else it can be resumed. */
-  readonly isRunning: boolean
 }
 
 function thingOfQueue({ queue_id: id, name, is_active: isActive, is_draining: isDraining }: Queue): Thing {

@@ -1,8 +1,8 @@
 import { formatStamp } from '../../format/times.ts'
 import { offsetOf, zonesFor } from '../../format/zones.ts'
 import { timeZone, zoneName } from '../../preferences/time-zone.ts'
-import { type Choice, Picker } from '../../ui/picker.tsx'
-import { useNow } from '../../ui/time.tsx'
+import { type Choice, Picker } from '../../ui/overlays/picker.tsx'
+import { useNow } from '../../ui/text/time.tsx'
 
 const MINUTE_MS = 60_000
 

@@ -1,8 +1,8 @@
-import { type Right, useMe } from '../../api/me.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Code } from '../../ui/code.tsx'
-import { Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Right, useMe } from '../../session/me.ts'
+import { Badge } from '../../ui/text/badge.tsx'
+import { Code } from '../../ui/text/code.tsx'
+import { Panel } from '../../ui/page/page.tsx'
+import { type Column, Table } from '../../ui/tables/table.tsx'
 import './access.css'
 
 type Permission = readonly [right: Right, allows: string, scopes: string, lowestRole: string]

@@ -1,5 +1,5 @@
-import { useChange } from '../../api/changes.ts'
-import { Confirm } from '../../ui/dialog.tsx'
+import { confirming, useChange } from '../../editing/changes.ts'
+import { Confirm } from '../../ui/overlays/dialog.tsx'
 import type { Made } from './shown-once.tsx'
 
 export function SecretDialog({
@@ -20,11 +20,9 @@ export function SecretDialog({
   return (
     <Confirm
       title={isRotation ? 'Rotate the signing secret' : 'Make a signing secret'}
-      verb="Make 1 signing secret"
+      verb="Make the signing secret"
       look="main"
-      isBusy={make.isPending}
-      fault={make.error}
-      onConfirm={() => make.mutate(undefined)}
+      {...confirming(make)}
       onClose={onClose}
     >
       <p>

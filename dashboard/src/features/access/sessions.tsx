@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
-import { useChange } from '../../api/changes.ts'
-import { useMe } from '../../api/me.ts'
+import { confirming, useChange } from '../../editing/changes.ts'
+import { useMe } from '../../session/me.ts'
 import { useRead } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
+import { at } from '../../routing/paths.ts'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
-import { QueryStatus } from '../../ui/empty.tsx'
-import { Fact, Facts, Panel } from '../../ui/page.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Confirm } from '../../ui/overlays/dialog.tsx'
+import { QueryStatus } from '../../ui/page/empty.tsx'
+import { Fact, Facts, Panel } from '../../ui/page/page.tsx'
+import { Time } from '../../ui/text/time.tsx'
 import './access.css'
 
 /** Who is logged in, until when, and how to end all logins of theirs. */
@@ -36,7 +36,7 @@ export function Sessions() {
           <Fact name="Logged in">
             <Time at={data.created_at} form="stamp" />
           </Fact>
-          <Fact name="Ends unless used before">
+          <Fact name="Ends if unused until">
             <Time at={data.idle_expires_at} form="stamp" />
           </Fact>
           <Fact name="Ends in any case">
@@ -56,14 +56,7 @@ function Everywhere({ onClose }: { onClose(): void }) {
     onDone: () => window.location.assign(at('/')),
   })
   return (
-    <Confirm
-      title="Log out everywhere?"
-      verb="End every session"
-      isBusy={end.isPending}
-      fault={end.error}
-      onConfirm={() => end.mutate(undefined)}
-      onClose={onClose}
-    >
+    <Confirm title="Log out everywhere?" verb="End every session" {...confirming(end)} onClose={onClose}>
       <p>
         Every session of <strong class="token-doomed">{subject}</strong> ends, in every browser, this one too.
       </p>

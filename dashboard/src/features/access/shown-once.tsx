@@ -1,6 +1,6 @@
 import { Button } from '../../ui/button.tsx'
-import { Code } from '../../ui/code.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Code } from '../../ui/text/code.tsx'
+import { Dialog } from '../../ui/overlays/dialog.tsx'
 
 /** What was just made and cannot be shown again. */
 export interface Made {
@@ -13,8 +13,8 @@ export interface Made {
 }
 
 /**
- * Of a part of the page that lives on, and not of the dialog that made it: browsers hold the form that was submitted last,
- * with all that its handlers can reach.
+ * Shows a secret once. The page owns it and not the dialog that made it, because browsers hold the form that was
+ * submitted last, with all that its handlers can reach.
  */
 export function ShownOnce({ made, onClose }: { readonly made: Made; onClose(): void }) {
   return (

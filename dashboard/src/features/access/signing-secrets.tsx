@@ -1,23 +1,24 @@
 import { useState } from 'preact/hooks'
 import type { SigningSecret } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
+import { confirming, useChange } from '../../editing/changes.ts'
 import { useRead } from '../../api/reads.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Code } from '../../ui/code.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
-import { Empty, QueryStatus } from '../../ui/empty.tsx'
-import { Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Code } from '../../ui/text/code.tsx'
+import { Confirm } from '../../ui/overlays/dialog.tsx'
+import { Empty, QueryStatus } from '../../ui/page/empty.tsx'
+import { Panel } from '../../ui/page/page.tsx'
+import { type Column, Table } from '../../ui/tables/table.tsx'
+import { Time } from '../../ui/text/time.tsx'
 import './access.css'
 import { SecretDialog } from './secret-dialog.tsx'
 import { type Made, ShownOnce } from './shown-once.tsx'
+import { useAskedForm } from '../../routing/asked-form.ts'
 
 /** What receivers know the calls of the team by: one secret, or two while they move from one to the other. */
 export function SigningSecrets() {
   const read = useRead('listSigningSecrets', {})
-  const [isMaking, setIsMaking] = useState(false)
+  const [isMaking, setIsMaking] = useAskedForm('secret')
   const [made, setMade] = useState<Made | null>(null)
   const [doomed, setDoomed] = useState<SigningSecret | null>(null)
   const secrets = read.data?.signing_secrets ?? []
@@ -53,7 +54,7 @@ export function SigningSecrets() {
         )}
       </Panel>
       {secrets.length > 0 && <Code label="Verify a call" text={SNIPPET} />}
-      {isMaking && (
+      {isMaking && read.isSuccess && secrets.length < 2 && (
         <SecretDialog
           isRotation={secrets.length > 0}
           onMade={(next) => {
@@ -127,11 +128,9 @@ function Delete({
   return (
     <Confirm
       title="Delete a signing secret?"
-      verb="Delete 1 signing secret"
+      verb="Delete the signing secret"
       {...(isLast && { typed: 'unsigned' })}
-      isBusy={remove.isPending}
-      fault={remove.error}
-      onConfirm={() => remove.mutate(undefined)}
+      {...confirming(remove)}
       onClose={onClose}
     >
       <p>

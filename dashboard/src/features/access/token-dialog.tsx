@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { TokenCreate } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { BASE } from '../../api/client.ts'
-import { useMe } from '../../api/me.ts'
+import { useChange } from '../../editing/changes.ts'
+import { BASE } from '../../session/client.ts'
+import { useMe } from '../../session/me.ts'
 import { quoted } from '../../format/curl.ts'
-import { Dialog, DialogForm } from '../../ui/dialog.tsx'
-import { CheckField, mistakesOf, SelectField, TextArea, TextField } from '../../ui/field.tsx'
+import { Dialog, DialogForm } from '../../ui/overlays/dialog.tsx'
+import { CheckField, mistakesOf, SelectField, TextArea, TextField } from '../../ui/forms/field.tsx'
 import type { Made } from './shown-once.tsx'
 import { endsFor, newDraft, SCOPES, type TokenDraft, tokenOf } from './token-draft.ts'
 
@@ -19,7 +19,7 @@ export function TokenDialog({ onMade, onClose }: { onMade(made: Made): void; onC
   return (
     <Dialog title="Make a token" size="large" onClose={onClose}>
       <DialogForm
-        verb="Make 1 token"
+        verb="Make the token"
         isReady={draft.scopes.length > 0}
         isBusy={make.isPending}
         fault={make.error}

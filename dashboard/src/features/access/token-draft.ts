@@ -2,7 +2,7 @@ import type { Me, TokenCreate } from '../../../../clients/typescript/src/client.
 
 export type Scope = NonNullable<TokenCreate['scopes']>[number]
 
-/** As it is filled in. */
+/** A token while its form is filled in. */
 export interface TokenDraft {
   readonly name: string
   readonly description: string
@@ -37,7 +37,11 @@ export function endsFor({
 
 export function newDraft(me: Me): TokenDraft {
   return {
-    ...{ name: '', description: '', scopes: ['push'], rate: '', burst: '' },
+    name: '',
+    description: '',
+    scopes: ['push'],
+    rate: '',
+    burst: '',
     queues: (me.queues ?? []).join('\n'),
     ends: me.expires_at === null ? '90' : 'own',
   }

@@ -1,27 +1,30 @@
 import { useState } from 'preact/hooks'
 import type { Token } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { useMe } from '../../api/me.ts'
+import { confirming, useChange } from '../../editing/changes.ts'
+import { useMe } from '../../session/me.ts'
 import { usePages } from '../../api/reads.ts'
 import { plural } from '../../format/numbers.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
-import { Empty, QueryStatus } from '../../ui/empty.tsx'
-import { MorePages } from '../../ui/more-pages.tsx'
-import { Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time, useNow } from '../../ui/time.tsx'
+import { Confirm } from '../../ui/overlays/dialog.tsx'
+import { Empty, QueryStatus } from '../../ui/page/empty.tsx'
+import { MorePages } from '../../ui/tables/more-pages.tsx'
+import { Panel } from '../../ui/page/page.tsx'
+import { type Column, Table } from '../../ui/tables/table.tsx'
+import { Time, useNow } from '../../ui/text/time.tsx'
 import './access.css'
 import { type Made, ShownOnce } from './shown-once.tsx'
 import { TokenDialog } from './token-dialog.tsx'
+import { Verbatim } from '../../ui/text/verbatim.tsx'
+import { useAskedForm } from '../../routing/asked-form.ts'
+import { visible } from '../../format/visible.ts'
 
 const PAGE_SIZE = 100
 const SOON_MS = 7 * 86_400_000
 
 export function Tokens() {
   const tokens = usePages('listTokens', { limit: PAGE_SIZE })
-  const [isMaking, setIsMaking] = useState(false)
+  const [isMaking, setIsMaking] = useAskedForm('token')
   const [made, setMade] = useState<Made | null>(null)
   const [doomed, setDoomed] = useState<Token | null>(null)
   const all = tokens.data?.pages.flatMap((page) => page.tokens) ?? []
@@ -98,8 +101,8 @@ function Name({ token: { name, description } }: { readonly token: Token }) {
     <span class="token-name">
       <strong title={name}>{name}</strong>
       {description !== null && (
-        <small class="soft" title={description}>
-          {description}
+        <small class="soft" title={visible(description)}>
+          <Verbatim text={description} />
         </small>
       )}
     </span>
@@ -110,8 +113,8 @@ function Queues({ token: { queues } }: { readonly token: Token }) {
   if (queues === null) return <span class="soft">All</span>
   const [first = ''] = queues
   return (
-    <span class="token-queues" title={queues.join('\n')}>
-      {queues.length === 1 ? <bdi>{first}</bdi> : plural(queues.length, 'queue')}
+    <span class="token-queues" title={visible(queues.join('\n'))}>
+      {queues.length === 1 ? <Verbatim text={first} /> : plural(queues.length, 'queue')}
     </span>
   )
 }
@@ -138,14 +141,7 @@ function Revoke({ token, onClose }: { readonly token: Token; onClose(): void }) 
     onDone: onClose,
   })
   return (
-    <Confirm
-      title="Revoke a token?"
-      verb="Revoke 1 token"
-      isBusy={revoke.isPending}
-      fault={revoke.error}
-      onConfirm={() => revoke.mutate(undefined)}
-      onClose={onClose}
-    >
+    <Confirm title="Revoke a token?" verb="Revoke the token" {...confirming(revoke)} onClose={onClose}>
       <p>
         Requests with <strong class="token-doomed">{token.name}</strong> are refused, and sessions that it
         opened end.

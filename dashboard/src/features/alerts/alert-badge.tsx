@@ -1,5 +1,5 @@
 import type { Alert } from '../../../../clients/typescript/src/client.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
 import { TYPES } from './alert-text.ts'
 
 export function AlertBadge({ type }: Pick<Alert, 'type'>) {

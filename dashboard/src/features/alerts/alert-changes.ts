@@ -1,6 +1,6 @@
 import type { Alert, Inputs } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { isAbsent } from '../../api/faults.ts'
+import { useChange } from '../../editing/changes.ts'
+import { isAbsent } from '../../format/faults.ts'
 import { alerts } from './alert-text.ts'
 import { bodyOf } from './alert-filter.ts'
 
@@ -48,7 +48,7 @@ export function useDelete(onDone: () => void) {
   )
 }
 
-/** Of these, the ones to be marked. */
+/** The ids of those that are not read yet. */
 export function unreadOf(rows: readonly Alert[]): readonly number[] {
   return rows.filter(({ read }) => !read).map(({ id }) => id)
 }

@@ -21,7 +21,7 @@ export function filterOf(values: Values): Query {
 
 /** The same for a body, where numbers and truths are no texts. */
 export function bodyOf(filter: Query): AlertFilter {
-  // From an address, they are texts.
+  // Values from an address are texts.
   const { resource_id: id, read } = filter as Values
   return {
     ...filter,

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks'
 import type { Alert } from '../../../../clients/typescript/src/client.ts'
-import { useMay } from '../../api/me.ts'
+import { useMay } from '../../session/me.ts'
 import { usePages, useRead } from '../../api/reads.ts'
-import { useUrlQuery } from '../../app/url-query.ts'
-import { ActionBar } from '../../ui/action-bar.tsx'
+import { useUrlQuery } from '../../routing/url-query.ts'
+import { ActionBar } from '../../ui/tables/action-bar.tsx'
 import { Button, TextButton } from '../../ui/button.tsx'
-import { Chips } from '../../ui/chips.tsx'
-import { useChoice } from '../../ui/choice.ts'
-import { Empty, QueryStatus } from '../../ui/empty.tsx'
-import { MorePages } from '../../ui/more-pages.tsx'
-import { Page, Panel } from '../../ui/page.tsx'
-import { SteadyRows } from '../../ui/steady-rows.tsx'
-import { useZone } from '../../ui/time.tsx'
+import { Chips } from '../../ui/tables/chips.tsx'
+import { useChoice } from '../../ui/tables/choice.ts'
+import { Empty, QueryStatus } from '../../ui/page/empty.tsx'
+import { MorePages } from '../../ui/tables/more-pages.tsx'
+import { Page, Panel } from '../../ui/page/page.tsx'
+import { SteadyRows } from '../../ui/tables/steady-rows.tsx'
+import { useZone } from '../../ui/text/time.tsx'
 import { type Meant, unreadOf, useMarkRead } from './alert-changes.ts'
 import { chipsOf, filterOf, seenOf, type Values } from './alert-filter.ts'
 import { AlertTable } from './alert-table.tsx'
@@ -60,22 +60,14 @@ export function AlertList() {
           <NoAlerts isFiltered={chips.length > 0} isEnd={!alerts.hasNextPage} onClear={onClear} />
         )}
         {rows.length > 0 && (
-          <SteadyRows
-            latest={rows}
-            keyOf={({ id }) => id}
+          <Rows
+            rows={rows}
             scope={`${scope} ${alerts.data?.pages.length ?? 0} ${alerts.isPlaceholderData}`}
+            isBusy={alerts.isPlaceholderData}
+            choice={choice}
             isHeld={chosen.length > 0}
-            what="alert"
-          >
-            {(shown) => (
-              <AlertTable
-                alerts={shown}
-                isBusy={alerts.isPlaceholderData}
-                onDelete={(id) => setAsked({ meant: [id], count: 1 })}
-                {...(mayOperate && { selection: { chosen: choice.chosen, onChange: choice.choose } })}
-              />
-            )}
-          </SteadyRows>
+            onDelete={(id) => setAsked({ meant: [id], count: 1 })}
+          />
         )}
         <MorePages query={alerts} what="alerts" />
       </Panel>
@@ -91,6 +83,32 @@ export function AlertList() {
       )}
       {asked !== null && <Removal {...asked} onDone={choice.clear} onClose={() => setAsked(null)} />}
     </Page>
+  )
+}
+
+interface RowsProps {
+  readonly rows: readonly Alert[]
+  readonly scope: string
+  readonly isBusy: boolean
+  readonly choice: ReturnType<typeof useChoice>
+  /** Whether some of them are chosen, and must not move. */
+  readonly isHeld: boolean
+  onDelete(id: number): void
+}
+
+function Rows({ rows, scope, isBusy, choice, isHeld, onDelete }: RowsProps) {
+  const mayOperate = useMay('operate')
+  return (
+    <SteadyRows latest={rows} keyOf={({ id }) => id} scope={scope} isHeld={isHeld} what="alert">
+      {(shown) => (
+        <AlertTable
+          alerts={shown}
+          isBusy={isBusy}
+          onDelete={onDelete}
+          {...(mayOperate && { selection: { chosen: choice.chosen, onChange: choice.choose } })}
+        />
+      )}
+    </SteadyRows>
   )
 }
 

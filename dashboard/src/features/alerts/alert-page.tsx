@@ -1,24 +1,26 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { Alert } from '../../../../clients/typescript/src/client.ts'
-import { isAbsent } from '../../api/faults.ts'
-import { useMay } from '../../api/me.ts'
+import { isAbsent } from '../../format/faults.ts'
+import { useMay } from '../../session/me.ts'
 import { useRead } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
+import { at } from '../../routing/paths.ts'
 import { plural } from '../../format/numbers.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Menu } from '../../ui/menu.tsx'
-import { Fact, Facts, Page, Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
-import { PlaceholderPage } from '../../ui/placeholder-page.tsx'
+import { Menu } from '../../ui/overlays/menu.tsx'
+import { Fact, Facts, Page, Panel } from '../../ui/page/page.tsx'
+import { type Column, Table } from '../../ui/tables/table.tsx'
+import { Time } from '../../ui/text/time.tsx'
+import { PlaceholderPage } from '../../ui/page/placeholder-page.tsx'
 import type { Tone } from '../../ui/tone.ts'
 import { AlertBadge } from './alert-badge.tsx'
 import { useMarkRead } from './alert-changes.ts'
 import { headlineOf, jobsOf, REASONS, subjectOf } from './alert-text.ts'
 import { useMuteItems } from './mute.tsx'
 import { Removal } from './removal.tsx'
+import { Verbatim } from '../../ui/text/verbatim.tsx'
+import './alert-table.css'
 
 const ALL = { label: 'Alerts', href: at('/alerts') }
 
@@ -57,9 +59,11 @@ function AlertDetails({ alert }: { readonly alert: Alert }) {
       <Panel title="What happened">
         <div class="stack">
           <p>
-            <bdi>{message}</bdi>
+            <Verbatim text={message} />
           </p>
-          <About alert={alert} />
+          <div class="alert-facts">
+            <About alert={alert} />
+          </div>
         </div>
       </Panel>
       <Panel title="Notifications" isFlush={deliveries.length > 0}>
@@ -74,7 +78,7 @@ function About({ alert }: { readonly alert: Alert }) {
   const { kind, id } = resource
   const path =
     id === null ? null : kind === 'queue' ? `/queues/${id}` : kind === 'cron' ? `/crons/${id}` : null
-  const subject = <bdi>{subjectOf(resource)}</bdi>
+  const subject = <Verbatim text={subjectOf(resource)} />
   return (
     <Facts>
       <Fact name="About">{path === null ? subject : <a href={at(path)}>{subject}</a>}</Fact>
@@ -149,14 +153,14 @@ const STATES: Readonly<Record<Delivery['state'], { readonly tone: Tone; readonly
 }
 
 const COLUMNS: ReadonlyArray<Column<Delivery>> = [
-  { head: 'Channel', cell: ({ channel }) => <bdi>{channel}</bdi> },
+  { head: 'Channel', cell: ({ channel }) => <Verbatim text={channel} /> },
   { head: 'State', cell: ({ state }) => <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge> },
   {
     head: 'Answer to the last try',
     isWide: true,
     cell: ({ answer }) => (
       <span title={answer ?? undefined}>
-        <bdi>{answer ?? '–'}</bdi>
+        <Verbatim text={answer ?? '–'} />
       </span>
     ),
   },

@@ -1,15 +1,16 @@
 import type { Alert } from '../../../../clients/typescript/src/client.ts'
-import { useMay } from '../../api/me.ts'
-import { at } from '../../app/paths.ts'
+import { useMay } from '../../session/me.ts'
+import { at } from '../../routing/paths.ts'
 import { formatCount } from '../../format/numbers.ts'
-import { Menu, type MenuItem } from '../../ui/menu.tsx'
-import { type Column, type Selection, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Menu, type MenuItem } from '../../ui/overlays/menu.tsx'
+import { type Column, type Selection, Table } from '../../ui/tables/table.tsx'
+import { Time } from '../../ui/text/time.tsx'
 import { AlertBadge } from './alert-badge.tsx'
 import { useMarkRead } from './alert-changes.ts'
 import './alert-table.css'
 import { headlineOf, jobsOf, subjectOf, toldText } from './alert-text.ts'
 import { useMuteItems } from './mute.tsx'
+import { Verbatim } from '../../ui/text/verbatim.tsx'
 
 interface AlertsProps {
   readonly alerts: readonly Alert[]
@@ -53,10 +54,10 @@ function What({ alert }: { readonly alert: Alert }) {
     <span class="alert-what" data-read={read}>
       <span>
         {!read && <span class="visually-hidden">Unread: </span>}
-        {headlineOf(alert)} <span class="soft">· {<bdi>{subjectOf(resource)}</bdi>}</span>
+        {headlineOf(alert)} <span class="soft">· {<Verbatim text={subjectOf(resource)} />}</span>
       </span>
       <span class="soft" title={message}>
-        <bdi>{message}</bdi>
+        <Verbatim text={message} />
       </span>
       {/* Where there is no room for its column. */}
       <span class="alert-narrow">

@@ -17,6 +17,8 @@ export const REASONS: Readonly<Record<Alert['reason'], string>> = {
   dead_letters_expiring: 'Dead letters expire soon',
   storage_nearly_full: 'Job store nearly full',
   quota_nearly_used: 'Quota nearly used',
+  jobs_lost: 'Redis came back without jobs',
+  circuit_open: 'Target fails, calls stopped',
 }
 
 /** What an alert is about, such as `queue emails`. */
@@ -49,9 +51,10 @@ export function jobsOf(
 ): { readonly label: string; readonly path: string; readonly query: Record<string, string> } | null {
   const { type, reason, resource, first_at: first } = alert
   const { kind, id, name } = resource
-  if (kind === 'team' || type === 'recovery') return null
+  // Jobs that are lost are in no list.
+  if (kind === 'team' || type === 'recovery' || reason === 'jobs_lost') return null
   const about: Record<string, string> = kind === 'queue' ? { queue: name } : { cron_id: String(id) }
-  if (reason === 'queue_saturated') {
+  if (reason === 'queue_saturated' || reason === 'circuit_open') {
     return { label: 'Jobs that wait', path: '/jobs', query: { ...about, status: 'pending' } }
   }
   if (type === 'limit_warning') return { label: 'Dead letters', path: '/dead-letters', query: about }

@@ -1,10 +1,10 @@
 import type { Alert } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { at } from '../../app/paths.ts'
+import { useChange } from '../../editing/changes.ts'
+import { at } from '../../routing/paths.ts'
 import { formatStamp } from '../../format/times.ts'
-import type { MenuItem } from '../../ui/menu.tsx'
-import { useZone } from '../../ui/time.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import type { MenuItem } from '../../ui/overlays/menu.tsx'
+import { useZone } from '../../ui/text/time.tsx'
+import { showToast } from '../../ui/overlays/toast.tsx'
 import { subjectOf } from './alert-text.ts'
 
 const HOUR_MS = 3_600_000
@@ -19,7 +19,7 @@ interface Asked {
   readonly hours: number
 }
 
-/** Choices of a menu, each of which makes a maintenance window that mutes what an alert is about. */
+/** Choices of a menu, each of which makes a maintenance window that mutes a queue, a cron or the team. */
 export function useMuteItems(): (resource: Alert['resource']) => MenuItem[] {
   const zone = useZone()
   const mute = useChange(
@@ -31,7 +31,7 @@ export function useMuteItems(): (resource: Alert['resource']) => MenuItem[] {
           start_at: new Date(nowMs).toISOString(),
           end_at: new Date(nowMs + hours * HOUR_MS).toISOString(),
           action: 'mute',
-          reason: 'Muted from an alert',
+          reason: 'Muted by hand',
         },
       })
     },

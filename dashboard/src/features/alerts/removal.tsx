@@ -1,4 +1,4 @@
-import { Confirm } from '../../ui/dialog.tsx'
+import { Confirm } from '../../ui/overlays/dialog.tsx'
 import { type Meant, useDelete } from './alert-changes.ts'
 import { alerts } from './alert-text.ts'
 

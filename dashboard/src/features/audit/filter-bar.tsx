@@ -1,6 +1,6 @@
-import type { UrlQuery } from '../../app/url-query.ts'
-import { LateInput } from '../../ui/late-input.tsx'
-import { useMoment } from '../../ui/time-field.tsx'
+import type { UrlQuery } from '../../routing/url-query.ts'
+import { LateInput } from '../../ui/forms/late-input.tsx'
+import { useMoment } from '../../ui/forms/time-field.tsx'
 import { KINDS } from './audit-filter.ts'
 import { ACTIONS } from './sentence.ts'
 
@@ -58,7 +58,8 @@ function Text({
 }: FilterProps & { readonly name: string; readonly label: string; readonly placeholder: string }) {
   return (
     <LateInput
-      {...{ label, placeholder }}
+      label={label}
+      placeholder={placeholder}
       value={values[name] ?? ''}
       onChange={(text) => onChange({ [name]: text })}
     />

@@ -1,12 +1,13 @@
 import type { AuditRecord } from '../../../../clients/typescript/src/client.ts'
-import { at } from '../../app/paths.ts'
+import { at } from '../../routing/paths.ts'
 import { plural } from '../../format/numbers.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
+import { type Column, Table } from '../../ui/tables/table.tsx'
+import { Time } from '../../ui/text/time.tsx'
 import './audit.css'
 import { type Difference, differencesOf } from './difference.ts'
 import { isOfMany, sentenceOf } from './sentence.ts'
+import { Verbatim } from '../../ui/text/verbatim.tsx'
 
 export function RecordTable({ records }: { readonly records: readonly AuditRecord[] }) {
   return (
@@ -54,11 +55,15 @@ function What({ record }: { readonly record: AuditRecord }) {
     <div class="audit-what">
       <span>
         <strong>
-          <bdi>{actor}</bdi>
+          <Verbatim text={actor} />
         </strong>{' '}
         {before}
         {thing === '' ? '' : ' '}
-        {href === null || thing === '' ? <bdi>{thing}</bdi> : <a href={href}>{<bdi>{thing}</bdi>}</a>}
+        {href === null || thing === '' ? (
+          <Verbatim text={thing} />
+        ) : (
+          <a href={href}>{<Verbatim text={thing} />}</a>
+        )}
         {/^[:,]/.test(after) ? after : ` ${after}`}
         {made !== null && (
           <>
@@ -109,7 +114,7 @@ function placeOf({ resource: { kind, id }, action }: AuditRecord): string | null
   if (kind === 'window') return at('/maintenance')
   if (id === null || action === 'delete') return null
   if (kind === 'alert') return at('/alerts')
-  const places = { job: '/jobs', queue: '/queues', cron: '/crons', bulk: '/bulk' } as const
+  const places = { job: '/jobs', queue: '/queues', cron: '/crons', bulk: '/bulk', issue: '/issues' } as const
   return kind === 'team' || kind === 'session' ? null : at(`${places[kind]}/${id}`)
 }
 
@@ -136,13 +141,13 @@ function OneDifference({ difference: { field, before, after } }: { readonly diff
       <span class="soft">{field}</span>{' '}
       {before !== null && (
         <del>
-          <bdi>{before}</bdi>
+          <Verbatim text={before} />
         </del>
       )}
       {before !== null && after !== null && ' → '}
       {after !== null && (
         <ins>
-          <bdi>{after}</bdi>
+          <Verbatim text={after} />
         </ins>
       )}
     </div>

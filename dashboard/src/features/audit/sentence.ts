@@ -11,7 +11,7 @@ export interface Sentence {
 }
 
 export const ACTIONS: readonly string[] =
-  'create edit delete pause resume drain fire retry replay duplicate run abort read test login logout'.split(
+  'create edit delete pause resume drain fire retry replay duplicate run abort read acknowledge mute resolve reopen test login logout'.split(
     ' ',
   )
 

@@ -1,14 +1,14 @@
 import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { Cron, CronSummary } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { useMay } from '../../api/me.ts'
-import { at } from '../../app/paths.ts'
+import { confirming, useChange } from '../../editing/changes.ts'
+import { useMay } from '../../session/me.ts'
+import { at } from '../../routing/paths.ts'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
-import { whyNoEdit } from '../../ui/managed-text.ts'
-import { Menu, type MenuItem } from '../../ui/menu.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { Confirm } from '../../ui/overlays/dialog.tsx'
+import { whyNoEdit } from '../../editing/managed-text.ts'
+import { Menu, type MenuItem } from '../../ui/overlays/menu.tsx'
+import { showToast } from '../../ui/overlays/toast.tsx'
 
 type Told = Pick<CronSummary, 'id' | 'name' | 'is_active'>
 
@@ -40,17 +40,18 @@ function useAtOnce(cron: Told): readonly [AtOnce, AtOnce] {
       ...(isActive
         ? ({ label: 'Pause', icon: 'pause' } as const)
         : ({ label: 'Resume', icon: 'play' } as const)),
-      ...{ isBusy: turn.isPending, run: () => turn.mutate(undefined) },
+      isBusy: turn.isPending,
+      run: () => turn.mutate(undefined),
     },
   ]
 }
 
-/** Of one in a list. */
+/** The actions for a cron in a list. */
 export function CronMenu({ cron }: { readonly cron: CronSummary }) {
   return <Menu label={`Actions for ${cron.name}`} items={useAtOnce(cron)} />
 }
 
-/** On the page of one. */
+/** The actions on the page of a cron. */
 export function CronButtons({
   cron,
   onEdit,
@@ -65,14 +66,23 @@ export function CronButtons({
   const mayEdit = useMay('edit')
   const reason = whyNoEdit(cron.managed_by) ?? false
   const deletion: MenuItem = {
-    ...{ label: 'Delete', icon: 'trash', look: 'bad', disabled: reason },
+    label: 'Delete',
+    icon: 'trash',
+    look: 'bad',
+    disabled: reason,
     run: () => setIsDeleting(true),
   }
   if (!useMay('operate')) return null
   return (
     <>
       {atOnce.map(({ label, icon, isBusy, run }) => (
-        <Button key={icon} look={icon === 'fire' ? 'main' : 'plain'} {...{ icon, isBusy }} onClick={run}>
+        <Button
+          key={icon}
+          look={icon === 'fire' ? 'main' : 'plain'}
+          icon={icon}
+          isBusy={isBusy}
+          onClick={run}
+        >
           {label}
         </Button>
       ))}
@@ -100,10 +110,8 @@ function Deletion({ cron, onClose }: { readonly cron: Cron; onClose(): void }) {
   return (
     <Confirm
       title={`Delete “${cron.name}”?`}
-      verb="Delete 1 cron"
-      isBusy={remove.isPending}
-      fault={remove.error}
-      onConfirm={() => remove.mutate(undefined)}
+      verb="Delete the cron"
+      {...confirming(remove)}
       onClose={onClose}
     >
       <p>

@@ -1,24 +1,28 @@
-import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
 import type { CronSummary } from '../../../../clients/typescript/src/client.ts'
-import { useMay } from '../../api/me.ts'
+import { useMay } from '../../session/me.ts'
 import { usePages } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
-import { useUrlQuery } from '../../app/url-query.ts'
+import { at } from '../../routing/paths.ts'
+import { useUrlQuery } from '../../routing/url-query.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
-import { Button, TextButton } from '../../ui/button.tsx'
-import { ChoiceBar } from '../../ui/choice-bar.tsx'
-import { Empty, QueryStatus } from '../../ui/empty.tsx'
-import { MorePages } from '../../ui/more-pages.tsx'
-import { Page, Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { LinkButton, TextButton } from '../../ui/button.tsx'
+import { ChoiceBar } from '../../ui/forms/choice-bar.tsx'
+import { Empty, QueryStatus } from '../../ui/page/empty.tsx'
+import { MorePages } from '../../ui/tables/more-pages.tsx'
+import { Page, Panel } from '../../ui/page/page.tsx'
+import { type Column, Table } from '../../ui/tables/table.tsx'
+import { Time } from '../../ui/text/time.tsx'
 import { CronMenu } from './cron-actions.tsx'
 import { NewCronDialog } from './form/cron-dialog.tsx'
 import { CronBadge, isFailing, RunBadge } from './cron-state.tsx'
 import './cron-list.css'
+import { Verbatim } from '../../ui/text/verbatim.tsx'
 
 /** More than a team may have by default, so that the search looks at all. */
 const PAGE_SIZE = 1_000
+
+/** The list with the form over it. */
+export const NEW_PATH = '/crons/new'
 
 const STATES: ReadonlyArray<readonly [name: string, label: string, is: (cron: CronSummary) => boolean]> = [
   ['', 'All', () => true],
@@ -33,6 +37,8 @@ export function CronList() {
   const all = crons.data?.pages.flatMap((page) => page.crons) ?? []
   const shown = all.filter(isSought(values))
   const mayOperate = useMay('operate')
+  const { path, route } = useLocation()
+  const isMaking = useMay('edit') && path === at(NEW_PATH)
   return (
     <Page title="Crons" actions={<NewCron />}>
       <Panel
@@ -58,6 +64,7 @@ export function CronList() {
         )}
         <MorePages query={crons} what="crons" />
       </Panel>
+      {isMaking && <NewCronDialog onClose={() => route(at('/crons'), true)} />}
     </Page>
   )
 }
@@ -86,7 +93,8 @@ function Filters({
       <ChoiceBar
         label="State"
         options={STATES.map(([value, label, is]) => ({
-          ...{ value, label: `${label} ${formatCount(crons.filter(is).length)}` },
+          value,
+          label: `${label} ${formatCount(crons.filter(is).length)}`,
         }))}
         value={state}
         onChange={(value) => onChange({ state: value })}
@@ -105,7 +113,7 @@ function Filters({
 }
 
 const COLUMNS: ReadonlyArray<Column<CronSummary>> = [
-  { head: 'Name', isWide: true, cell: ({ name }) => <bdi title={name}>{name}</bdi> },
+  { head: 'Name', isWide: true, cell: ({ name }) => <Verbatim text={name} title={name} /> },
   { head: 'State', cell: (cron) => <CronBadge cron={cron} /> },
   {
     head: 'Schedule',
@@ -147,16 +155,11 @@ function LastRun({ last_run: run, consecutive_failures: failures }: CronSummary)
 }
 
 function NewCron() {
-  const [isOpen, setIsOpen] = useState(false)
-  if (!useMay('edit')) return null
-  return (
-    <>
-      <Button icon="plus" onClick={() => setIsOpen(true)}>
-        New cron
-      </Button>
-      {isOpen && <NewCronDialog onClose={() => setIsOpen(false)} />}
-    </>
-  )
+  return useMay('edit') ? (
+    <LinkButton icon="plus" href={at(NEW_PATH)}>
+      New cron
+    </LinkButton>
+  ) : null
 }
 
 function NoCrons() {

@@ -1,14 +1,14 @@
 import { useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { Cron } from '../../../../clients/typescript/src/client.ts'
-import { isAbsent } from '../../api/faults.ts'
+import { isAbsent } from '../../format/faults.ts'
 import { useRead } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
-import { Fault, Loading } from '../../ui/empty.tsx'
-import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
-import { Figure, Page, Panel } from '../../ui/page.tsx'
-import { Time } from '../../ui/time.tsx'
-import { PlaceholderPage } from '../../ui/placeholder-page.tsx'
+import { at } from '../../routing/paths.ts'
+import { Fault, Loading } from '../../ui/page/empty.tsx'
+import { ManagedBadge, ManagedNote, ManifestDialog } from '../../editing/managed.tsx'
+import { Figure, Page, Panel } from '../../ui/page/page.tsx'
+import { Time } from '../../ui/text/time.tsx'
+import { PlaceholderPage } from '../../ui/page/placeholder-page.tsx'
 import { formatSeconds } from '../../format/times.ts'
 import { capital, formatCount } from '../../format/numbers.ts'
 import { CronButtons } from './cron-actions.tsx'
@@ -20,6 +20,9 @@ import { HeatMap, MeasureChoice } from './heat/heat-map.tsx'
 import { AtClockChange, NextRuns } from './times/next-runs.tsx'
 import { PausedNotice } from './paused-notice.tsx'
 import { RunList } from './run-list.tsx'
+import { useMay } from '../../session/me.ts'
+import { useUrlQuery } from '../../routing/url-query.ts'
+import { whyNoEdit } from '../../editing/managed-text.ts'
 
 const ALL = { label: 'Crons', href: at('/crons') }
 /** The server keeps no more. */
@@ -36,8 +39,9 @@ export function CronPage() {
 function CronDetails({ id }: { readonly id: string }) {
   const read = useRead('readCron', { cron_id: id })
   const cron = read.data
-  const [opened, setOpened] = useState<'editor' | 'manifest' | null>(null)
-  const close = (): void => setOpened(null)
+  const { values, set } = useUrlQuery()
+  const mayEdit = useMay('edit')
+  const [isManifest, setIsManifest] = useState(false)
   if (cron === undefined || String(cron.id) !== id || isAbsent(read.error)) {
     return (
       <PlaceholderPage query={read} what="cron" icon="cron" all={ALL} why="It was deleted, or never was." />
@@ -54,11 +58,15 @@ function CronDetails({ id }: { readonly id: string }) {
         </>
       }
       actions={
-        <CronButtons cron={cron} onEdit={() => setOpened('editor')} onShow={() => setOpened('manifest')} />
+        <CronButtons
+          cron={cron}
+          onEdit={() => set({ edit: 'settings' })}
+          onShow={() => setIsManifest(true)}
+        />
       }
     >
       {!cron.is_active && <PausedNotice cron={cron} />}
-      <ManagedNote by={cron.managed_by} onShow={() => setOpened('manifest')} />
+      <ManagedNote by={cron.managed_by} onShow={() => setIsManifest(true)} />
       <Figures cron={cron} />
       <div class="cron-columns">
         <Panel isFlush title={cron.is_active ? 'Next runs' : 'When it would run'}>
@@ -75,8 +83,10 @@ function CronDetails({ id }: { readonly id: string }) {
         </div>
       </div>
       <Past cron={cron} />
-      {opened === 'editor' && <EditCronDialog id={cron.id} name={cron.name} onClose={close} />}
-      {opened === 'manifest' && <ManifestDialog kind="cron" id={cron.id} onClose={close} />}
+      {values['edit'] === 'settings' && mayEdit && whyNoEdit(cron.managed_by) === null && (
+        <EditCronDialog id={cron.id} name={cron.name} onClose={() => set({ edit: null })} />
+      )}
+      {isManifest && <ManifestDialog kind="cron" id={cron.id} onClose={() => setIsManifest(false)} />}
     </Page>
   )
 }

@@ -1,10 +1,11 @@
 import type { Cron } from '../../../../clients/typescript/src/client.ts'
-import { useMay } from '../../api/me.ts'
+import { useMay } from '../../session/me.ts'
 import { useRead } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
-import { Code } from '../../ui/code.tsx'
-import { Fact, Facts, Panel } from '../../ui/page.tsx'
+import { at } from '../../routing/paths.ts'
+import { Code } from '../../ui/text/code.tsx'
+import { Fact, Facts, Panel } from '../../ui/page/page.tsx'
 import { CRON_TEXTS } from './form/cron-fields.ts'
+import { Verbatim } from '../../ui/text/verbatim.tsx'
 
 /** What is set, in words. */
 export function CronSettings({ cron }: { readonly cron: Cron }) {
@@ -23,7 +24,7 @@ export function CronSettings({ cron }: { readonly cron: Cron }) {
             <code>{cron.cron_expression}</code> <span class="soft">in {cron.time_zone}</span>
           </Fact>
           <Fact name="Request">
-            <span class="soft">{cron.method}</span> <bdi>{cron.url}</bdi>
+            <span class="soft">{cron.method}</span> <Verbatim text={cron.url} />
           </Fact>
           <Fact name="Queue">
             {cron.queue === null ? 'None: the next tick is the retry' : <QueueLink name={cron.queue} />}
@@ -47,7 +48,8 @@ export function CronSettings({ cron }: { readonly cron: Cron }) {
 function QueueLink({ name }: { readonly name: string }) {
   const found = useRead('listQueues', { name, limit: 1 }, { isLive: false })
   const id = found.data?.queues[0]?.queue_id
-  return id === undefined ? <bdi>{name}</bdi> : <a href={at(`/queues/${id}`)}>{name}</a>
+  const shown = <Verbatim text={name} />
+  return id === undefined ? shown : <a href={at(`/queues/${id}`)}>{shown}</a>
 }
 
 function Sent({ cron: { headers, payload } }: { readonly cron: Cron }) {

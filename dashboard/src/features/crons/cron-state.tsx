@@ -1,5 +1,5 @@
 import type { CronRun, CronSummary } from '../../../../clients/typescript/src/client.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
 import type { Tone } from '../../ui/tone.ts'
 
 /** Whether it ticks, and how its runs have been, in one or two words. */

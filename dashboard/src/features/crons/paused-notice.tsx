@@ -1,8 +1,8 @@
 import type { Cron } from '../../../../clients/typescript/src/client.ts'
-import { useMay } from '../../api/me.ts'
+import { useMay } from '../../session/me.ts'
 import { useRead } from '../../api/reads.ts'
-import { Notice } from '../../ui/notice.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Notice } from '../../ui/text/notice.tsx'
+import { Time } from '../../ui/text/time.tsx'
 
 /** Loud, and with who did it and when, where that is recorded and may be seen. */
 export function PausedNotice({ cron }: { readonly cron: Cron }) {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { at } from '../../app/paths.ts'
+import { at } from '../../routing/paths.ts'
 import './login.css'
 
 /** A page with nothing but a form on it, and the focus in that. */

@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { createClient } from '../../../../clients/typescript/src/client.ts'
-import { BASE, enterTeam, requestHeaders } from '../../api/client.ts'
-import { hasLoginCode, LOGIN_TROUBLE, openByCode } from '../../api/login-code.ts'
-import { IS_BY_HAND, LOGIN_AT } from '../../api/page.ts'
-import { team } from '../../api/team.ts'
+import { BASE, enterTeam, requestHeaders } from '../../session/client.ts'
+import { hasLoginCode, LOGIN_TROUBLE, openByCode } from '../../session/login-code.ts'
+import { IS_BY_HAND, LOGIN_AT } from '../../session/page.ts'
+import { team } from '../../session/team.ts'
 import { Button } from '../../ui/button.tsx'
-import { Loading } from '../../ui/empty.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { Loading } from '../../ui/page/empty.tsx'
+import { TextField } from '../../ui/forms/field.tsx'
 import { Card } from './card.tsx'
 import { refusalText, troubleText } from './trouble.ts'
-import { keepWayBack } from './way-back.ts'
+import { keepWayBack } from '../../routing/way-back.ts'
 
 /** Opens a session with a token, which the page forgets at once: the browser keeps an `HttpOnly` cookie alone. */
 export function Login({ isEnded, onEntered }: { readonly isEnded: boolean; onEntered(): void }) {
@@ -81,11 +81,11 @@ function TeamField({ value, onChange }: { readonly value: string; onChange(value
 
 interface TokenFormProps {
   readonly teamName: string
-  readonly children: ComponentChildren
+  readonly children?: ComponentChildren
   onEntered(): void
 }
 
-function TokenForm({ teamName, children, onEntered }: TokenFormProps) {
+export function TokenForm({ teamName, children, onEntered }: TokenFormProps) {
   const [token, setToken] = useState('')
   const [fault, setFault] = useState<unknown>(null)
   const [isBusy, setIsBusy] = useState(false)

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { useLogOut } from '../../api/log-out.ts'
-import { team } from '../../api/team.ts'
-import { at } from '../../app/paths.ts'
+import { useLogOut } from './log-out.ts'
+import { team } from '../../session/team.ts'
+import { at } from '../../routing/paths.ts'
 import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { TextField } from '../../ui/forms/field.tsx'
 import { Card } from './card.tsx'
 import { refusalText } from './trouble.ts'
 
@@ -27,7 +27,7 @@ export function TeamForm() {
   )
 }
 
-/** In place of the screens, for who is logged in, but not in the team that was named last. */
+/** Replaces the screens for a user who is logged in, but has no role in the team that was named last. */
 export function TeamNeeded({ fault }: { readonly fault: unknown }) {
   const logOut = useLogOut()
   return (

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../../clients/typescript/src/client.ts'
-import { faultText } from '../../api/faults.ts'
+import { faultText } from '../../format/faults.ts'
 
 const TEXTS: ReadonlyMap<string, string> = new Map([
   ['late', 'The login took too long, or began in another browser. Try again.'],

@@ -19,7 +19,7 @@ export interface Piece {
   /** Such as `22:00`; null = it has begun before the day, or ends after it. */
   readonly from: string | null
   readonly to: string | null
-  /** Of the day, from 0 to 1. */
+  /** Where it begins and ends in the day, from 0 to 1. */
   readonly begin: number
   readonly end: number
   /** Which of `lanes` beside each other it takes. */
@@ -63,7 +63,7 @@ export function piecesOf(openings: readonly Opening[], { startMs, endMs }: Day, 
   const clock = (ms: number): string => formatStamp(ms, zone).slice(11, 16)
   const part = (ms: number): number => (Math.min(endMs, Math.max(startMs, ms)) - startMs) / (endMs - startMs)
   const pieces: Piece[] = []
-  // Of the pieces that overlap, directly or by others: the end of each lane, and where they begin among all.
+  // The current group of overlapping pieces: where each of its lanes ends, and the index of its first piece.
   let [ends, first] = [[] as number[], 0]
   for (const opening of openings) {
     const [from, to] = [Date.parse(opening.start_at), Date.parse(opening.end_at)]
@@ -76,7 +76,10 @@ export function piecesOf(openings: readonly Opening[], { startMs, endMs }: Day, 
       windowId: opening.window_id,
       from: from < startMs ? null : clock(from),
       to: to > endMs ? null : clock(to),
-      ...{ begin: part(from), end: part(to), lane, lanes: 1 },
+      begin: part(from),
+      end: part(to),
+      lane,
+      lanes: 1,
     })
     for (let at = first; at < pieces.length; at += 1) {
       pieces[at] = { ...(pieces[at] as Piece), lanes: ends.length }

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import type { MaintenanceWindow } from '../../../../clients/typescript/src/client.ts'
 import { useRead } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
-import type { UrlQuery } from '../../app/url-query.ts'
-import { effectText } from '../../format/window-text.ts'
+import { at } from '../../routing/paths.ts'
+import type { UrlQuery } from '../../routing/url-query.ts'
+import { effectText } from './window-text.ts'
 import { Button } from '../../ui/button.tsx'
-import { ChoiceBar } from '../../ui/choice-bar.tsx'
-import { QueryStatus } from '../../ui/empty.tsx'
-import { Panel } from '../../ui/page.tsx'
-import { useNow, useZone } from '../../ui/time.tsx'
+import { ChoiceBar } from '../../ui/forms/choice-bar.tsx'
+import { QueryStatus } from '../../ui/page/empty.tsx'
+import { Panel } from '../../ui/page/page.tsx'
+import { useNow, useZone } from '../../ui/text/time.tsx'
 import {
   type Day,
   dateOf,
@@ -112,7 +112,7 @@ function isDate(text: string | undefined): text is string {
 interface DayProps {
   readonly day: Day
   readonly isToday: boolean
-  /** Of the month before or after. */
+  /** The day belongs to the month before or after. */
   readonly isOutside: boolean
   linkOf(piece: Piece): ComponentChildren
   readonly pieces: readonly Piece[]

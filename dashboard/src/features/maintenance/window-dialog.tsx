@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { MaintenanceWindow } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { api } from '../../api/client.ts'
-import { changedIn } from '../../format/drafts.ts'
-import { Dialog, DialogForm } from '../../ui/dialog.tsx'
-import { EditDialog } from '../../ui/edit-dialog.tsx'
-import { useZone } from '../../ui/time.tsx'
+import { useChange } from '../../editing/changes.ts'
+import { api } from '../../session/client.ts'
+import { changedIn } from '../../editing/drafts.ts'
+import { Dialog, DialogForm } from '../../ui/overlays/dialog.tsx'
+import { EditDialog } from '../../editing/edit-dialog.tsx'
+import { useZone } from '../../ui/text/time.tsx'
 import { creationOf, draftOf, editOf, newDraft, type WindowDraft } from './window-draft.ts'
 import { WindowForm } from './window-form.tsx'
 
@@ -21,7 +21,7 @@ export function NewWindow({ given, onClose }: { readonly given: Partial<WindowDr
   return (
     <Dialog title="New maintenance window" size="large" onClose={onClose}>
       <DialogForm
-        verb="Create 1 window"
+        verb="Create the window"
         isBusy={create.isPending}
         fault={create.error}
         onSave={() => create.mutate(undefined)}
@@ -42,7 +42,8 @@ export function EditWindow({ id, onClose }: { readonly id: string; onClose(): vo
     <EditDialog
       title={`Window ${id}`}
       kind="window"
-      {...{ id, onClose }}
+      id={id}
+      onClose={onClose}
       draftOf={draftOfWindow}
       changesOf={(before, draft) => ({
         edit: editOf(before, draft),

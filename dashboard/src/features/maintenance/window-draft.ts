@@ -19,7 +19,7 @@ export interface WindowDraft {
   readonly action: MaintenanceWindow['action']
   readonly reason: string
   readonly isOnce: boolean
-  /** As the API has them; empty = none. */
+  /** Times in the form of the API; empty = none. */
   readonly start: string
   readonly end: string
   readonly schedules: readonly ScheduleDraft[]
@@ -27,7 +27,7 @@ export interface WindowDraft {
 
 const MINUTE_MS = 60_000
 
-/** From now on for an hour; forms have no seconds. @param zone of its schedules, by its IANA name */
+/** A window of an hour that begins with this minute, since forms have no seconds. @param zone of its schedules, by its IANA name */
 export function newDraft(nowMs: number, zone: string): WindowDraft {
   const startMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS
   const [start, end] = [startMs, startMs + 60 * MINUTE_MS].map((ms) => new Date(ms).toISOString()) as [
@@ -35,7 +35,7 @@ export function newDraft(nowMs: number, zone: string): WindowDraft {
     string,
   ]
   const schedules = [newSchedule(zone)]
-  return { ...{ name: '', resource: '', action: 'mute', reason: '' }, isOnce: true, start, end, schedules }
+  return { name: '', resource: '', action: 'mute', reason: '', isOnce: true, start, end, schedules }
 }
 
 export function newSchedule(zone: string): ScheduleDraft {
@@ -45,7 +45,10 @@ export function newSchedule(zone: string): ScheduleDraft {
 export function draftOf(window: MaintenanceWindow, fresh: WindowDraft): WindowDraft {
   const { name, resource, action, reason, start_at: start, end_at: end, recurring } = window
   return {
-    ...{ name, action, reason: reason ?? '', isOnce: recurring === null },
+    name,
+    action,
+    reason: reason ?? '',
+    isOnce: recurring === null,
     resource: resource === null ? '' : `${resource.kind}/${resource.id ?? ''}`,
     start: start ?? fresh.start,
     end: end ?? fresh.end,

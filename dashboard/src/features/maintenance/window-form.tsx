@@ -1,14 +1,15 @@
 import type { WindowPreview } from '../../../../clients/typescript/src/client.ts'
-import { useWindowPreview } from '../../api/window-preview.ts'
+import { useWindowPreview } from './window-preview.ts'
 import { Button } from '../../ui/button.tsx'
-import type { FormProps } from '../../ui/edit-dialog.tsx'
-import { mistakesOf, SelectField, TextField } from '../../ui/field.tsx'
-import { SubjectField } from '../../ui/subject-field.tsx'
-import { useSettled } from '../../ui/settled.ts'
-import { TimeField } from '../../ui/time-field.tsx'
-import { Time, useZone } from '../../ui/time.tsx'
+import type { FormProps } from '../../editing/edit-dialog.tsx'
+import { mistakesOf, SelectField, TextField } from '../../ui/forms/field.tsx'
+import { SubjectField } from '../../editing/subject-field.tsx'
+import { useSettled } from '../../ui/forms/settled.ts'
+import { TimeField } from '../../ui/forms/time-field.tsx'
+import { Time, useZone } from '../../ui/text/time.tsx'
 import { newSchedule, type ScheduleDraft, timesOf, type WindowDraft } from './window-draft.ts'
 import './window-form.css'
+import { HeldJobs } from './held-jobs.tsx'
 
 const ACTIONS = [
   { value: 'mute', label: 'Mute: alerts are not sent' },
@@ -51,6 +52,7 @@ export function WindowForm({ draft, onChange, fault, isNew }: WindowFormProps) {
           onChange={(action) => set({ action })}
         />
       </div>
+      {draft.action === 'hold' && <HeldJobs resource={draft.resource} />}
       <div class="form-pair">
         {isNew && (
           <TextField

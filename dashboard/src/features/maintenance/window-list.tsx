@@ -1,15 +1,17 @@
 import { useState } from 'preact/hooks'
 import type { MaintenanceWindow } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { useMay } from '../../api/me.ts'
-import { at } from '../../app/paths.ts'
-import { useUrlQuery } from '../../app/url-query.ts'
-import { clockText, subjectOf, timesText } from '../../format/window-text.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
-import { Menu } from '../../ui/menu.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time, useZone } from '../../ui/time.tsx'
+import { confirming, useChange } from '../../editing/changes.ts'
+import { useMay } from '../../session/me.ts'
+import { at } from '../../routing/paths.ts'
+import { useUrlQuery } from '../../routing/url-query.ts'
+import { clockText, subjectOf, timesText } from './window-text.ts'
+import { Badge } from '../../ui/text/badge.tsx'
+import { Confirm } from '../../ui/overlays/dialog.tsx'
+import { Menu } from '../../ui/overlays/menu.tsx'
+import { type Column, Table } from '../../ui/tables/table.tsx'
+import { Time, useZone } from '../../ui/text/time.tsx'
+import { Verbatim } from '../../ui/text/verbatim.tsx'
+import { visible } from '../../format/visible.ts'
 
 /** The windows of the team: those that are active first, then by when they open. */
 export function WindowList({ windows }: { readonly windows: readonly MaintenanceWindow[] }) {
@@ -64,12 +66,12 @@ function Name(window: MaintenanceWindow) {
   return (
     <span class="window-name">
       <span>{id}</span>
-      <span class="soft" title={reason ?? undefined}>
-        <bdi>{effect}</bdi>
+      <span class="soft" title={reason === null ? undefined : visible(reason)}>
+        <Verbatim text={effect} />
         {reason !== null && (
           <>
             {' · '}
-            <bdi>{reason}</bdi>
+            <Verbatim text={reason} />
           </>
         )}
       </span>
@@ -114,10 +116,8 @@ function Deletion({ window, onClose }: { readonly window: MaintenanceWindow; onC
   return (
     <Confirm
       title={`Delete the window ${id}?`}
-      verb="Delete 1 window"
-      isBusy={remove.isPending}
-      fault={remove.error}
-      onConfirm={() => remove.mutate(undefined)}
+      verb="Delete the window"
+      {...confirming(remove)}
       onClose={onClose}
     >
       <p>

@@ -1,15 +1,15 @@
 import type { ChannelState, ChannelTest } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { useMay } from '../../api/me.ts'
+import { useChange } from '../../editing/changes.ts'
+import { useMay } from '../../session/me.ts'
 import { formatDuration } from '../../format/times.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Time } from '../../ui/text/time.tsx'
 import { channelWord, toldOf, TYPES } from './channel-state.ts'
 import './channels.css'
 
 interface TestsProps {
-  /** Of the tests made on this page, by channel. */
+  /** The results of the tests made on this page, by channel. */
   readonly results: ReadonlyMap<string, ChannelTest>
   onTested(results: readonly ChannelTest[]): void
 }
@@ -18,7 +18,9 @@ export function ChannelList({
   channels,
   results,
   onTested,
-}: TestsProps & { readonly channels: readonly ChannelState[] }) {
+  onDelete,
+}: TestsProps & { readonly channels: readonly ChannelState[]; onDelete(channel: string): void }) {
+  const mayAdmin = useMay('admin')
   return (
     <ul class="channels">
       {channels.map((channel) => (
@@ -31,7 +33,17 @@ export function ChannelList({
           </div>
           <State channel={channel} />
           <Answer channel={channel} result={results.get(channel.channel)} />
-          <Test channel={channel.channel} onTested={onTested} />
+          <div class="channel-actions">
+            <Test channel={channel.channel} onTested={onTested} />
+            {mayAdmin && (
+              <Button
+                look="bare"
+                icon="trash"
+                label={`Delete ${channel.channel}`}
+                onClick={() => onDelete(channel.channel)}
+              />
+            )}
+          </div>
         </li>
       ))}
     </ul>
@@ -90,7 +102,7 @@ function Test({ channel, onTested }: Pick<TestsProps, 'onTested'> & { readonly c
   )
 }
 
-/** Of one channel, or of all (null). */
+/** Sends a test message to one channel, or to all (null). */
 export function useTest(onTested: TestsProps['onTested']) {
   return useChange(
     (api, channel: string | null) => api.testNotifications({ body: channel === null ? {} : { channel } }),

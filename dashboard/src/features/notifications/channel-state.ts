@@ -22,6 +22,13 @@ export const TYPES: Readonly<Record<ChannelState['type'], string>> = {
   webhook: 'Webhook',
 }
 
+export const ALERT_TYPES = [
+  { type: 'warning', word: 'Warnings' },
+  { type: 'failure', word: 'Failures' },
+  { type: 'recovery', word: 'Recoveries' },
+  { type: 'limit_warning', word: 'Limit warnings' },
+] as const
+
 const EVENTS: Readonly<Record<ChannelState['alert_types'][number], string>> = {
   warning: 'warnings',
   failure: 'failures',

@@ -1,19 +1,27 @@
 import { useState } from 'preact/hooks'
 import type { ChannelTest } from '../../../../clients/typescript/src/client.ts'
-import { useMay } from '../../api/me.ts'
+import { useMay } from '../../session/me.ts'
 import { useRead } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
+import { at } from '../../routing/paths.ts'
 import { plural } from '../../format/numbers.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Empty, QueryStatus } from '../../ui/empty.tsx'
-import { Page, Panel } from '../../ui/page.tsx'
+import { Empty, QueryStatus } from '../../ui/page/empty.tsx'
+import { Page, Panel } from '../../ui/page/page.tsx'
+import { useAskedForm } from '../../routing/asked-form.ts'
+import { ChannelDialog } from './channel-dialog.tsx'
 import { ChannelList, useTest } from './channel-list.tsx'
+import { ChannelRemoval } from './channel-removal.tsx'
 import { SetUp } from './set-up.tsx'
+
+const CHANNELS_MAX = 10
 
 /** How the team is told of its alerts, and whether that works. */
 export function Notifications() {
   const team = useRead('readTeam', {})
   const mayOperate = useMay('operate')
+  const mayAdmin = useMay('admin')
+  const [isAdding, setIsAdding] = useAskedForm('channel')
+  const [doomed, setDoomed] = useState<string | null>(null)
   const [results, setResults] = useState<ReadonlyMap<string, ChannelTest>>(new Map())
   const onTested = (tests: readonly ChannelTest[]): void =>
     setResults((before) => new Map([...before, ...tests.map((test) => [test.channel, test] as const)]))
@@ -32,6 +40,16 @@ export function Notifications() {
               Test {plural(channels.length, 'channel')}
             </Button>
           )}
+          {mayAdmin && (
+            <Button
+              look="main"
+              icon="plus"
+              disabled={channels.length >= CHANNELS_MAX && 'A team has at most 10 channels.'}
+              onClick={() => setIsAdding(true)}
+            >
+              Add a channel
+            </Button>
+          )}
         </>
       }
     >
@@ -45,8 +63,12 @@ export function Notifications() {
             </p>
           </Empty>
         )}
-        {channels.length > 0 && <ChannelList channels={channels} results={results} onTested={onTested} />}
+        {channels.length > 0 && (
+          <ChannelList channels={channels} results={results} onTested={onTested} onDelete={setDoomed} />
+        )}
       </Panel>
+      {isAdding && mayAdmin && <ChannelDialog onClose={() => setIsAdding(false)} />}
+      {doomed !== null && <ChannelRemoval channel={doomed} onClose={() => setDoomed(null)} />}
       <SetUp />
     </Page>
   )

@@ -1,16 +1,15 @@
 import { useRead } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
+import { at } from '../../routing/paths.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { Panel } from '../../ui/page.tsx'
+import { Panel } from '../../ui/page/page.tsx'
 import './attention.css'
 import { mattersOf } from './matters.ts'
-
-/** Queues that are looked at: those of the first page. */
-const QUEUES_MAX = 1_000
+import { WORST_QUEUES } from './worst-queues.ts'
+import { Verbatim } from '../../ui/text/verbatim.tsx'
 
 /** What somebody should look at now, or that there is nothing. What a window holds or mutes is said above every screen. */
 export function Attention() {
-  const queues = useRead('listQueues', { limit: QUEUES_MAX })
+  const queues = useRead('listQueues', WORST_QUEUES)
   const alerts = useRead('countAlerts', {})
   const team = useRead('readTeam', {})
   const matters = mattersOf({
@@ -29,7 +28,7 @@ export function Attention() {
           <li key={text}>
             <a href={at(path, query)} data-tone={tone}>
               <Icon name={icon} />
-              <bdi>{text}</bdi>
+              <Verbatim text={text} />
               <Icon name="chevron" size={14} />
             </a>
           </li>

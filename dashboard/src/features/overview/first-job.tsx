@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks'
 import type { JobSummary, PunctualClient } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { BASE } from '../../api/client.ts'
-import { useMay } from '../../api/me.ts'
-import { ECHO_AT } from '../../api/page.ts'
+import { useChange } from '../../editing/changes.ts'
+import { BASE } from '../../session/client.ts'
+import { useMay } from '../../session/me.ts'
+import { ECHO_AT } from '../../session/page.ts'
 import { useRead } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
+import { at } from '../../routing/paths.ts'
 import { pushCommandOf } from '../../format/curl.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Code } from '../../ui/code.tsx'
+import { Code } from '../../ui/text/code.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Panel } from '../../ui/page.tsx'
+import { Panel } from '../../ui/page/page.tsx'
 import './first-job.css'
 
 export interface FirstJobs {
@@ -82,7 +82,7 @@ function createToken(api: PunctualClient) {
   return api.createToken({ body: { name, description: 'Made on the overview', scopes: ['push'] } })
 }
 
-/** Who may, makes one that can only push; it is shown here and kept nowhere. */
+/** An admin can make a token here. It can only push, is shown once and kept nowhere. */
 function TokenStep() {
   const mayMake = useMay('admin')
   const make = useChange(createToken, { said: ({ name }) => `Token ${name} made` })

@@ -1,7 +1,7 @@
 import type { Queue, Team } from '../../../../clients/typescript/src/client.ts'
 import { plural } from '../../format/numbers.ts'
 
-/** Of each kind at most so many are named. */
+/** At most this many queues of a kind are named; the others are counted. */
 const NAMED_MAX = 5
 
 export interface Matter {
@@ -23,6 +23,7 @@ export interface Looked {
 /** What somebody should look at now, the worst first; of each kind the largest. */
 export function mattersOf({ queues, channels, failures }: Looked): readonly Matter[] {
   const paused = queues.filter(({ is_active: isActive }) => !isActive)
+  const open = queues.filter(({ throttled }) => throttled?.reason === 'circuit_open')
   const draining = queues.filter((queue) => queue.is_active && queue.is_draining)
   const dead = queues.filter(({ counts }) => counts.dead > 0)
   const named = (
@@ -40,16 +41,23 @@ export function mattersOf({ queues, channels, failures }: Looked): readonly Matt
     ...alertMatters(failures),
     ...channels.filter(({ state }) => state === 'failing').map(channelMatter),
     ...named(dead, ({ counts }) => counts.dead, deadMatter, DEAD),
+    ...named(open, waiting, openMatter, OPEN),
     ...named(paused, waiting, pausedMatter, PAUSED),
     ...named(draining, waiting, drainingMatter, DRAINING),
   ]
 }
 
 type MatterOf = (queue: Queue) => Matter
-/** Of the queues that are not named; its text goes on after their number. */
+/** Stands for the queues that are not named; their number comes before its text. */
 type Rest = Matter
 
 const DEAD: Rest = { icon: 'dead', tone: 'bad', text: 'with dead letters', path: '/dead-letters' }
+const OPEN: Rest = {
+  icon: 'alert',
+  tone: 'bad',
+  text: 'that have stopped calling their targets',
+  path: '/queues',
+}
 const PAUSED: Rest = { icon: 'pause', tone: 'warn', text: 'paused', path: '/queues' }
 const DRAINING: Rest = { icon: 'down', tone: 'busy', text: 'draining', path: '/queues' }
 
@@ -65,6 +73,11 @@ function channelMatter({ channel }: Team['notifications'][number]): Matter {
 
 function deadMatter({ name, counts }: Queue): Matter {
   return { ...DEAD, text: `${name} has ${plural(counts.dead, 'dead letter')}`, query: { queue: name } }
+}
+
+function openMatter(queue: Queue): Matter {
+  const text = `${queue.name} has stopped calling its target; ${plural(waiting(queue), 'job waits', 'jobs wait')}`
+  return { ...OPEN, text, path: `/queues/${queue.queue_id}` }
 }
 
 function pausedMatter(queue: Queue): Matter {

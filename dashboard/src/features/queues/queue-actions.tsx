@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { Me, Queue } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { useMe } from '../../api/me.ts'
-import { at } from '../../app/paths.ts'
+import { useChange } from '../../editing/changes.ts'
+import { useMe } from '../../session/me.ts'
+import { at } from '../../routing/paths.ts'
 import { plural } from '../../format/numbers.ts'
 import { Button } from '../../ui/button.tsx'
-import { Menu, type MenuItem } from '../../ui/menu.tsx'
+import { Menu, type MenuItem } from '../../ui/overlays/menu.tsx'
 import { Purge, Removal } from './removal.tsx'
 import { Stopping } from './stopping.tsx'
+import { useMuteItems } from '../alerts/mute.tsx'
 
 type Asked = 'pause' | 'drain' | 'purge' | 'delete'
 
@@ -28,6 +29,8 @@ export function QueueActions(props: QueueActionsProps) {
   const resume = useChange((api) => api.resumeQueue({ queue_id: queue.queue_id }), {
     said: () => `Queue “${queue.name}” resumed`,
   })
+  const muteItems = useMuteItems()
+  const mute = may.operate ? muteItems({ kind: 'queue', id: queue.queue_id, name: queue.name }) : []
   const isStopped = !queue.is_active || queue.is_draining
   return (
     <>
@@ -41,7 +44,10 @@ export function QueueActions(props: QueueActionsProps) {
           Pause the queue
         </Button>
       )}
-      <Menu label="Actions" items={itemsOf(props, may, setAsked)}>
+      <Menu
+        label="Actions"
+        items={[...itemsOf(props, may, setAsked), ...mute, ...lossesOf(queue, may, setAsked)]}
+      >
         Actions
       </Menu>
       {(asked === 'pause' || asked === 'drain') && <Stopping queue={queue} kind={asked} onClose={close} />}
@@ -51,15 +57,17 @@ export function QueueActions(props: QueueActionsProps) {
   )
 }
 
+function no(right: string): string {
+  return `It needs the permission to ${right}, which you do not have.`
+}
+
 function itemsOf(
   { queue, onEdit, onManifest, whyNoEdit }: QueueActionsProps,
   may: Me['may'],
   ask: (asked: Asked) => void,
 ): readonly MenuItem[] {
-  const { name, counts, is_draining: isDraining } = queue
-  const no = (right: string): string => `It needs the permission to ${right}, which you do not have.`
+  const { name, is_draining: isDraining } = queue
   const operating = may.operate ? false : no('operate')
-  const purging = may.purge ? counts.dead === 0 && 'It has no dead letters.' : no('purge')
   return [
     {
       label: 'Edit settings …',
@@ -71,7 +79,9 @@ function itemsOf(
       ? [{ label: 'Pause the queue …', icon: 'pause', disabled: operating, run: () => ask('pause') } as const]
       : []),
     {
-      ...{ label: 'Drain the queue …', icon: 'down', run: () => ask('drain') },
+      label: 'Drain the queue …',
+      icon: 'down',
+      run: () => ask('drain'),
       disabled: operating !== false ? operating : isDraining && 'It drains already.',
     },
     ...(may.push
@@ -81,18 +91,32 @@ function itemsOf(
     ...(may.operate
       ? [
           {
-            ...({ label: 'Its changes in the audit log', icon: 'audit' } as const),
+            label: 'Its changes in the audit log',
+            icon: 'audit',
             href: at('/audit', { resource_kind: 'queue', resource: name }),
-          },
+          } as const,
         ]
       : []),
+  ]
+}
+
+/** What cannot be undone, below all else. */
+function lossesOf({ counts }: Queue, may: Me['may'], ask: (asked: Asked) => void): readonly MenuItem[] {
+  const purging = may.purge ? counts.dead === 0 && 'It has no dead letters.' : no('purge')
+  return [
     {
-      ...{ label: `Purge ${plural(counts.dead, 'dead letter')} …`, icon: 'trash', look: 'bad' },
-      ...{ disabled: purging, run: () => ask('purge') },
+      label: `Purge ${plural(counts.dead, 'dead letter')} …`,
+      icon: 'trash',
+      look: 'bad',
+      disabled: purging,
+      run: () => ask('purge'),
     },
     {
-      ...{ label: 'Delete the queue …', icon: 'trash', look: 'bad' },
-      ...{ disabled: may.edit ? false : no('edit'), run: () => ask('delete') },
+      label: 'Delete the queue …',
+      icon: 'trash',
+      look: 'bad',
+      disabled: may.edit ? false : no('edit'),
+      run: () => ask('delete'),
     },
   ]
 }

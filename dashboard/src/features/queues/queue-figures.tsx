@@ -1,16 +1,18 @@
 import type { Queue, QueueState } from '../../../../clients/typescript/src/client.ts'
-import { useRead } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
+import { at } from '../../routing/paths.ts'
 import { formatCount, formatShare } from '../../format/numbers.ts'
 import { formatDuration } from '../../format/times.ts'
-import { Fault, Loading } from '../../ui/empty.tsx'
-import { Figure } from '../../ui/page.tsx'
-import { useNow } from '../../ui/time.tsx'
+import { Fault, Loading } from '../../ui/page/empty.tsx'
+import { Figure } from '../../ui/page/page.tsx'
+import { useNow } from '../../ui/text/time.tsx'
 // The charts are shown here and on the overview.
 import { Charts } from '../statistics/charts.tsx'
-import { RangeChoice, useRange } from '../statistics/range-choice.tsx'
-import { sinceOf } from '../statistics/ranges.ts'
+import { comparisonOf, noteOf } from '../statistics/comparison.ts'
+import { RangeChoice } from '../statistics/range-choice.tsx'
+import { stepText } from '../statistics/ranges.ts'
 import { summaryOf, toneOfAge } from '../statistics/summary.ts'
+import { useStatistics } from '../statistics/use-statistics.ts'
+import { STOPPED_WORDS } from './queue-state.tsx'
 
 const MINUTE_MS = 60_000
 
@@ -32,14 +34,16 @@ export function LiveFigures({
   const jobs = (filter: Readonly<Record<string, string>>): string => at('/jobs', { queue: name, ...filter })
   // It grows older while nothing happens, and nothing tells of that.
   const grownSeconds = Math.max(0, Math.floor((nowMs - readAtMs) / 1_000))
-  const told = state?.oldest_ready_seconds ?? null
+  const told = state?.oldest_startable_seconds ?? null
   const oldest = told === null || counts.pending === 0 ? null : told + grownSeconds
   const isFull = limit !== null && counts.processing >= limit && counts.pending > 0
   return (
     <div class="figures">
-      <Figure name="Ready" note="Due, and not started" href={jobs({ status: 'pending' })}>
-        {formatCount(counts.pending)}
-      </Figure>
+      <ReadyFigure
+        ready={counts.pending}
+        stopped={state?.stopped ?? null}
+        href={jobs({ status: 'pending' })}
+      />
       <Figure
         name="In flight"
         note={limit === null ? 'No limit' : isFull ? 'At its limit' : `Of at most ${formatCount(limit)}`}
@@ -55,13 +59,7 @@ export function LiveFigures({
       >
         {formatCount(counts.delayed)}
       </Figure>
-      <Figure
-        name="Oldest ready job"
-        note={oldest === null ? 'No job waits' : 'Since it was due'}
-        {...(queue.is_active && oldest !== null && { tone: toneOfAge(oldest) })}
-      >
-        {oldest === null ? '–' : oldest === 0 ? '< 1 s' : formatDuration(oldest * 1_000)}
-      </Figure>
+      <OldestFigure seconds={oldest} />
       <Figure
         name="Dead letters"
         note={`Kept for ${queue.dlq_retention_days} days`}
@@ -74,11 +72,42 @@ export function LiveFigures({
   )
 }
 
+function ReadyFigure({
+  ready,
+  stopped,
+  href,
+}: {
+  readonly ready: number
+  readonly stopped: QueueState['stopped']
+  readonly href: string
+}) {
+  const note =
+    stopped === null
+      ? 'Due, and not started'
+      : `${formatCount(stopped.jobs)} of them ${STOPPED_WORDS[stopped.reason]}`
+  return (
+    <Figure name="Ready" note={note} href={href}>
+      {formatCount(ready)}
+    </Figure>
+  )
+}
+
+/** @param seconds null = no job is startable */
+function OldestFigure({ seconds }: { readonly seconds: number | null }) {
+  return (
+    <Figure
+      name="Oldest startable job"
+      note={seconds === null ? 'No job could start' : 'Since it was due'}
+      {...(seconds !== null && { tone: toneOfAge(seconds) })}
+    >
+      {seconds === null ? '–' : seconds === 0 ? '< 1 s' : formatDuration(seconds * 1_000)}
+    </Figure>
+  )
+}
+
 /** What happened in a queue over the range of the address. */
 export function History({ queue: { queue_id: id, name } }: { readonly queue: Queue }) {
-  const range = useRange()
-  const since = sinceOf(range, useNow())
-  const read = useRead('readQueueStatistics', { queue_id: id, since, step: range.step })
+  const { range, since, read, before } = useStatistics(id)
   const { data: statistics } = read
   if (statistics === undefined) {
     return read.isError ? (
@@ -88,6 +117,8 @@ export function History({ queue: { queue_id: id, name } }: { readonly queue: Que
     )
   }
   const { ended, failed, dead, latenessMs } = summaryOf(statistics.points, statistics.step)
+  const compared = comparisonOf(statistics.points, before, range)
+  const inRange = `In ${range.label}`
   const ofStatus = (status: string): string => at('/jobs', { queue: name, status, ended_after: since })
   return (
     <section class="stack" aria-label={`What happened in ${range.label}`}>
@@ -96,25 +127,35 @@ export function History({ queue: { queue_id: id, name } }: { readonly queue: Que
         <RangeChoice />
       </div>
       <div class="figures">
-        <Figure name="Succeeded" href={ofStatus('completed')}>
+        <Figure name="Succeeded" note={noteOf(inRange, compared.succeeded)} href={ofStatus('completed')}>
           {formatCount(ended - failed)}
         </Figure>
         <Figure
           name="Failed"
-          note={`${formatShare(failed, ended) ?? 'None'} of all that ended`}
+          note={noteOf(
+            `${formatShare(failed, ended) ?? 'None'} of all that ended in ${range.label}`,
+            compared.failed,
+          )}
           tone={failed > 0 ? 'bad' : 'good'}
           href={ofStatus('failed')}
         >
           {formatCount(failed)}
         </Figure>
-        <Figure name="New dead letters" tone={dead > 0 ? 'bad' : 'good'}>
+        <Figure
+          name="New dead letters"
+          note={noteOf(inRange, compared.dead)}
+          tone={dead > 0 ? 'bad' : 'good'}
+        >
           {formatCount(dead)}
         </Figure>
-        <Figure name="Lateness, p99" note="The worst of all points">
-          {latenessMs === null ? '–' : formatDuration(latenessMs)}
+        <Figure
+          name="Lateness, p99"
+          note={noteOf(`The worst ${stepText(statistics.step)} in ${range.label}`, compared.lateness)}
+        >
+          {latenessMs === null ? '–' : `≈ ${formatDuration(latenessMs)}`}
         </Figure>
       </div>
-      <Charts statistics={statistics} />
+      <Charts statistics={statistics} before={before} range={range} jobs={{ queue: name }} />
     </section>
   )
 }

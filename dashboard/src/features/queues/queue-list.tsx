@@ -1,59 +1,83 @@
-import { useState } from 'preact/hooks'
-import type { Queue } from '../../../../clients/typescript/src/client.ts'
-import { useMay } from '../../api/me.ts'
+import type { QueueRow } from '../../../../clients/typescript/src/client.ts'
+import { useMay } from '../../session/me.ts'
 import { usePages } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
-import { formatCount, plural } from '../../format/numbers.ts'
+import { at } from '../../routing/paths.ts'
+import { useUrlQuery } from '../../routing/url-query.ts'
+import { formatCount, formatShare, plural } from '../../format/numbers.ts'
+import { formatDuration } from '../../format/times.ts'
 import { TextButton } from '../../ui/button.tsx'
-import { Empty, QueryStatus } from '../../ui/empty.tsx'
-import { MorePages } from '../../ui/more-pages.tsx'
-import { Page, Panel } from '../../ui/page.tsx'
-import { SteadyRows } from '../../ui/steady-rows.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { QueueState } from './queue-state.tsx'
+import { ChoiceBar } from '../../ui/forms/choice-bar.tsx'
+import { useSettled } from '../../ui/forms/settled.ts'
+import { Empty, QueryStatus } from '../../ui/page/empty.tsx'
+import { MorePages } from '../../ui/tables/more-pages.tsx'
+import { Page, Panel } from '../../ui/page/page.tsx'
+import { SteadyRows } from '../../ui/tables/steady-rows.tsx'
+import { type Column, Table } from '../../ui/tables/table.tsx'
+import { toneOfAge, toneOfFailed } from '../statistics/summary.ts'
+import { HourSpark } from './hour-spark.tsx'
+import { QueueState, STOPPED_WORDS } from './queue-state.tsx'
+import { Verbatim } from '../../ui/text/verbatim.tsx'
+import './queue-list.css'
 
 const PAGE_SIZE = 100
 
+const SORTS = [
+  { value: 'trouble', label: 'Trouble' },
+  { value: 'oldest', label: 'Oldest' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'name', label: 'Name' },
+] as const
+type Sort = (typeof SORTS)[number]['value']
+
 export function QueueList() {
-  const queues = usePages('listQueues', { limit: PAGE_SIZE })
-  const [sought, setSought] = useState('')
-  const all = queues.data?.pages.flatMap((page) => page.queues) ?? []
-  const shown = all.filter(({ name }) => name.toLowerCase().includes(sought.toLowerCase()))
+  const { values, set, clear } = useUrlQuery()
+  const { text = '' } = values
+  const sort: Sort = SORTS.find(({ value }) => value === values['sort'])?.value ?? 'trouble'
+  const sought = useSettled(text)
+  const queues = usePages('listQueues', { limit: PAGE_SIZE, sort, ...(sought !== '' && { text: sought }) })
+  const rows = queues.data?.pages.flatMap((page) => page.queues) ?? []
+  const summary = queues.data?.pages.at(-1)?.summary ?? null
+  const isEmpty = queues.isSuccess && rows.length === 0
   return (
     <Page title="Queues">
       <Panel
         isFlush
-        title={queues.hasNextPage ? `The first ${plural(all.length, 'queue')}` : plural(all.length, 'queue')}
+        title={titleOf(summary?.queues ?? rows.length, summary?.is_complete ?? !queues.hasNextPage)}
         actions={
-          <div class="bar">
-            <input
-              type="search"
-              aria-label="Show queues whose name contains"
-              placeholder="Name contains"
-              value={sought}
-              onInput={(event) => setSought(event.currentTarget.value)}
+          <>
+            <ChoiceBar
+              label="Sorted by"
+              options={SORTS}
+              value={sort}
+              onChange={(name) => set({ sort: name === 'trouble' ? null : name })}
             />
-          </div>
+            <div class="bar">
+              <input
+                type="search"
+                aria-label="Show queues whose name contains"
+                placeholder="Name contains"
+                value={text}
+                onInput={(event) => set({ text: event.currentTarget.value })}
+              />
+            </div>
+          </>
         }
       >
         <QueryStatus query={queues} what="queues" />
-        {queues.isSuccess && all.length === 0 && <NoQueues />}
-        {all.length > 0 && shown.length === 0 && (
+        {isEmpty && sought === '' && <NoQueues />}
+        {isEmpty && sought !== '' && (
           <Empty icon="filter" title={`No name ${queues.hasNextPage ? 'so far ' : ''}contains “${sought}”`}>
-            <TextButton onClick={() => setSought('')}>Show all queues</TextButton>
+            <TextButton onClick={() => clear(['sort'])}>Show all queues</TextButton>
           </Empty>
         )}
-        {shown.length > 0 && (
-          <SteadyRows latest={shown} keyOf={idOf} scope={sought} what="queue">
-            {(rows) => (
-              <Table
-                caption="Queues"
-                rows={rows}
-                columns={COLUMNS}
-                keyOf={idOf}
-                hrefOf={(queue) => at(`/queues/${idOf(queue)}`)}
-              />
-            )}
+        {rows.length > 0 && (
+          <SteadyRows
+            latest={rows}
+            keyOf={idOf}
+            scope={JSON.stringify([sort, sought, queues.isPlaceholderData])}
+            what="queue"
+          >
+            {(steady) => <QueueTable rows={steady} />}
           </SteadyRows>
         )}
         <MorePages query={queues} what="queues" />
@@ -62,12 +86,33 @@ export function QueueList() {
   )
 }
 
-const idOf = ({ queue_id: id }: Queue): number => id
+function QueueTable({ rows }: { readonly rows: readonly QueueRow[] }) {
+  return (
+    <div class="queue-table">
+      <Table
+        caption="Queues"
+        rows={rows}
+        columns={COLUMNS}
+        keyOf={idOf}
+        hrefOf={(queue) => at(`/queues/${idOf(queue)}`)}
+      />
+    </div>
+  )
+}
 
-const COLUMNS: ReadonlyArray<Column<Queue>> = [
-  { head: 'Name', isWide: true, cell: ({ name }) => name },
-  { head: 'State', cell: (queue) => <QueueState queue={queue} /> },
-  { head: 'Ready', align: 'end', cell: ({ counts }) => formatCount(counts.pending) },
+function titleOf(count: number, isComplete: boolean): string {
+  return isComplete ? plural(count, 'queue') : `The first ${plural(count, 'queue')}`
+}
+
+const idOf = ({ queue_id: id }: QueueRow): number => id
+
+const COLUMNS: ReadonlyArray<Column<QueueRow>> = [
+  { head: 'Name', isWide: true, cell: ({ name }) => <Verbatim text={name} title={name} /> },
+  { head: 'State', cell: (queue) => <QueueState queue={queue} stopped={queue.stopped} /> },
+  { head: 'Ready', align: 'end', cell: (queue) => <Ready queue={queue} /> },
+  { head: 'Oldest', align: 'end', cell: ({ oldest_startable_seconds: age }) => <Age seconds={age} /> },
+  { head: 'Failed', align: 'end', cell: ({ last_hour: hour }) => <Failed hour={hour} /> },
+  { head: 'Last hour', isExtra: true, cell: ({ last_hour: hour }) => <HourSpark hour={hour} /> },
   {
     head: 'In flight',
     align: 'end',
@@ -91,6 +136,30 @@ const COLUMNS: ReadonlyArray<Column<Queue>> = [
       ),
   },
 ]
+
+/** Its ready jobs, and how many of them are stopped where that is not all or none. */
+function Ready({ queue: { startable, stopped } }: { readonly queue: QueueRow }) {
+  if (stopped === null) return <>{formatCount(startable)}</>
+  return (
+    <>
+      {startable > 0 && `${formatCount(startable)} + `}
+      {formatCount(stopped.jobs)} <span class="soft">{STOPPED_WORDS[stopped.reason]}</span>
+    </>
+  )
+}
+
+function Age({ seconds }: { readonly seconds: number | null }) {
+  if (seconds === null) return <span class="soft">–</span>
+  const tone = toneOfAge(seconds)
+  const text = seconds === 0 ? '< 1 s' : formatDuration(seconds * 1_000)
+  return tone === 'good' ? <>{text}</> : <span data-text-tone={tone}>{text}</span>
+}
+
+function Failed({ hour: { ended, failed } }: { readonly hour: QueueRow['last_hour'] }) {
+  const share = formatShare(failed, ended)
+  if (share === null || failed === 0) return <span class="soft">{share === null ? '–' : '0'}</span>
+  return <span data-text-tone={toneOfFailed(failed, ended)}>{share}</span>
+}
 
 function NoQueues() {
   const mayPush = useMay('push')

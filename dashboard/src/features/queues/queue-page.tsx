@@ -1,22 +1,24 @@
 import { useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { Queue } from '../../../../clients/typescript/src/client.ts'
-import { isAbsent } from '../../api/faults.ts'
-import { useMay } from '../../api/me.ts'
+import { isAbsent } from '../../format/faults.ts'
+import { useMay } from '../../session/me.ts'
 import { useRead } from '../../api/reads.ts'
-import { at } from '../../app/paths.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { at } from '../../routing/paths.ts'
+import { Badge } from '../../ui/text/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { ManagedBadge, ManagedNote, ManifestDialog } from '../../ui/managed.tsx'
-import { whyNoEdit } from '../../ui/managed-text.ts'
-import { Fact, Facts, Page, Panel } from '../../ui/page.tsx'
-import { PlaceholderPage } from '../../ui/placeholder-page.tsx'
+import { ManagedBadge, ManagedNote, ManifestDialog } from '../../editing/managed.tsx'
+import { whyNoEdit } from '../../editing/managed-text.ts'
+import { Fact, Facts, Page, Panel } from '../../ui/page/page.tsx'
+import { PlaceholderPage } from '../../ui/page/placeholder-page.tsx'
 import { QueueActions } from './queue-actions.tsx'
 import { History, LiveFigures } from './queue-figures.tsx'
 import { QueueState } from './queue-state.tsx'
-import { SettingsDialog } from './settings-form.tsx'
-import { SETTINGS } from './settings.ts'
+import { SettingsDialog } from './settings/settings-form.tsx'
+import { SETTINGS } from './settings/settings.ts'
 import { Stops, useWindowsOver } from './stops.tsx'
+import { LastFailures } from './last-failures.tsx'
+import { useUrlQuery } from '../../routing/url-query.ts'
 
 const ALL = { label: 'Queues', href: at('/queues') }
 
@@ -31,7 +33,9 @@ export function QueuePage() {
   }
   return (
     <PlaceholderPage
-      {...{ query, what: 'queue', icon: 'queue' }}
+      query={query}
+      what="queue"
+      icon="queue"
       all={ALL}
       why="It was never made, or it was deleted."
     />
@@ -41,14 +45,15 @@ export function QueuePage() {
 function QueueDetails({ queue }: { readonly queue: Queue }) {
   const { queue_id: id, name, managed_by: by } = queue
   const { data: state, dataUpdatedAt: readAtMs } = useRead('readQueueState', { queue_id: id })
-  const [isEdited, setIsEdited] = useState(false)
+  const { values, set } = useUrlQuery()
+  const mayEdit = useMay('edit')
   const [isManifest, setIsManifest] = useState(false)
   const refusal = whyNoEdit(by)
   const windows = useWindowsOver(queue)
   const isHeld = queue.is_active && windows.some(({ action }) => action === 'hold')
   const shared = {
     whyNoEdit: refusal,
-    onEdit: () => setIsEdited(true),
+    onEdit: () => set({ edit: 'settings' }),
     onManifest: () => setIsManifest(true),
   }
   return (
@@ -65,9 +70,12 @@ function QueueDetails({ queue }: { readonly queue: Queue }) {
     >
       <Stops queue={queue} state={state} windows={windows} />
       <LiveFigures queue={queue} state={state} readAtMs={readAtMs} />
-      <Settings queue={queue} {...shared} />
       <History queue={queue} />
-      {isEdited && <SettingsDialog queue={queue} onClose={() => setIsEdited(false)} />}
+      <LastFailures queue={queue} />
+      <Settings queue={queue} {...shared} />
+      {values['edit'] === 'settings' && mayEdit && refusal === null && (
+        <SettingsDialog queue={queue} onClose={() => set({ edit: null })} />
+      )}
       {isManifest && <ManifestDialog kind="queue" id={id} onClose={() => setIsManifest(false)} />}
     </Page>
   )

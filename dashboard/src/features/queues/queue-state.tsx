@@ -1,13 +1,43 @@
-import type { Queue } from '../../../../clients/typescript/src/client.ts'
-import { Badge } from '../../ui/badge.tsx'
+import type { Queue, QueueRow } from '../../../../clients/typescript/src/client.ts'
+import { Badge } from '../../ui/text/badge.tsx'
+import './settings/settings.css'
+import { isSlowed, NextTry, THROTTLES } from './throttle.tsx'
 
-/** Whether its jobs start, in one word. */
-export function QueueState({ queue }: { readonly queue: Queue }) {
+/** What keeps ready jobs of a queue, in a word or two behind their number. */
+export const STOPPED_WORDS: Readonly<Record<NonNullable<QueueRow['stopped']>['reason'], string>> = {
+  paused: 'paused',
+  held: 'held',
+  throttled: 'throttled',
+  at_limit: 'at the limit',
+}
+
+/**
+ * Why its jobs do not just start, in one word; of one that is throttled, when the next one does. Nothing where they do.
+ * @param stopped its ready jobs that something keeps, where they are known
+ */
+export function QueueState({
+  queue,
+  stopped = null,
+}: {
+  readonly queue: Queue
+  readonly stopped?: QueueRow['stopped']
+}) {
+  const { throttled } = queue
   if (!queue.is_active) return <Badge tone="warn">Paused</Badge>
+  if (stopped?.reason === 'held') return <Badge tone="warn">Held</Badge>
+  if (throttled !== null && isSlowed(queue)) {
+    const { tone, label, verb } = THROTTLES[throttled.reason]
+    return (
+      <>
+        <Badge tone={tone}>{label}</Badge>{' '}
+        <span class="soft queue-next">
+          {verb} <NextTry at={throttled.until} />
+        </span>
+      </>
+    )
+  }
   if (queue.is_draining) return <Badge tone="dead">Draining</Badge>
   const { processing, pending } = queue.counts
-  if (queue.max_parallelism !== null && processing >= queue.max_parallelism && pending > 0) {
-    return <Badge tone="busy">At its limit</Badge>
-  }
-  return processing > 0 ? <Badge tone="busy">Running</Badge> : <Badge tone="good">Idle</Badge>
+  const isFull = queue.max_parallelism !== null && processing >= queue.max_parallelism && pending > 0
+  return isFull ? <Badge tone="busy">At its limit</Badge> : null
 }

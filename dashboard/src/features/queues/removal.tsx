@@ -1,12 +1,12 @@
 import { useLocation } from 'preact-iso'
 import type { Queue } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
-import { at } from '../../app/paths.ts'
+import { confirming, useChange } from '../../editing/changes.ts'
+import { at } from '../../routing/paths.ts'
 import { isTypable } from '../../format/match.ts'
 import { plural } from '../../format/numbers.ts'
-import { Confirm } from '../../ui/dialog.tsx'
-import { managerText } from '../../ui/managed-text.ts'
-import { showToast } from '../../ui/toast.tsx'
+import { Confirm } from '../../ui/overlays/dialog.tsx'
+import { managerText } from '../../editing/managed-text.ts'
+import { showToast } from '../../ui/overlays/toast.tsx'
 
 interface RemovalProps {
   readonly queue: Queue
@@ -24,7 +24,8 @@ export function Purge({ queue, onClose }: RemovalProps) {
   const purge = useChange((api) => api.purgeQueue({ queue_id: id }), {
     onDone: (bulk) => {
       showToast({
-        ...{ tone: 'good', text: `Purging ${plural(bulk.matched, 'dead letter')} of “${name}”` },
+        tone: 'good',
+        text: `Purging ${plural(bulk.matched, 'dead letter')} of “${name}”`,
         action: { label: 'Show how far it is', href: at(`/bulk/${bulk.id}`) },
       })
       onClose()
@@ -36,9 +37,7 @@ export function Purge({ queue, onClose }: RemovalProps) {
       title={`Purge the dead letters of ${name}?`}
       verb={`Purge ${plural(counts.dead, 'dead letter')}`}
       typed={typedFor(queue)}
-      isBusy={purge.isPending}
-      fault={purge.error}
-      onConfirm={() => purge.mutate(undefined)}
+      {...confirming(purge)}
       onClose={onClose}
     >
       <p>They are removed for good and can never be replayed.</p>
@@ -59,11 +58,9 @@ export function Removal({ queue, onClose }: RemovalProps) {
   return (
     <Confirm
       title={`Delete ${name}?`}
-      verb={`Delete 1 queue and ${plural(open + counts.dead, 'job')}`}
+      verb={`Delete the queue and ${plural(open + counts.dead, 'job')}`}
       typed={typedFor(queue)}
-      isBusy={remove.isPending}
-      fault={remove.error}
-      onConfirm={() => remove.mutate(undefined)}
+      {...confirming(remove)}
       onClose={onClose}
     >
       <p>

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Queue } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../api/changes.ts'
+import { confirming, useChange } from '../../editing/changes.ts'
 import { plural } from '../../format/numbers.ts'
-import { Confirm } from '../../ui/dialog.tsx'
-import { mistakesOf, TextField } from '../../ui/field.tsx'
-import { managerText } from '../../ui/managed-text.ts'
+import { Confirm } from '../../ui/overlays/dialog.tsx'
+import { mistakesOf, TextField } from '../../ui/forms/field.tsx'
+import { managerText } from '../../editing/managed-text.ts'
 
 /** Asks why before a queue is paused or drained. */
 export function Stopping({
@@ -33,9 +33,7 @@ export function Stopping({
       title={`${isPause ? 'Pause' : 'Drain'} ${name}?`}
       verb={`${isPause ? 'Pause' : 'Drain'} 1 queue`}
       look="main"
-      isBusy={stop.isPending}
-      fault={stop.error}
-      onConfirm={() => stop.mutate(undefined)}
+      {...confirming(stop)}
       onClose={onClose}
     >
       <p>

@@ -1,10 +1,12 @@
 import type { MaintenanceWindow, Queue, QueueState } from '../../../../clients/typescript/src/client.ts'
 import { useRead } from '../../api/reads.ts'
 import { useWindows } from '../../api/windows.ts'
-import { at } from '../../app/paths.ts'
+import { at } from '../../routing/paths.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
-import { Notice } from '../../ui/notice.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Notice } from '../../ui/text/notice.tsx'
+import { Time } from '../../ui/text/time.tsx'
+import { ThrottledNotice } from './throttle.tsx'
+import { Verbatim } from '../../ui/text/verbatim.tsx'
 
 type Stop = QueueState['paused']
 
@@ -17,7 +19,7 @@ export function useWindowsOver({ queue_id: id }: Queue): readonly MaintenanceWin
   )
 }
 
-/** Whatever keeps jobs of a queue from starting, or from coming; nothing where nothing does. */
+/** Everything that keeps jobs of a queue from starting or from being pushed. */
 export function Stops({
   queue,
   state,
@@ -35,6 +37,7 @@ export function Stops({
   return (
     <>
       {!isActive && <Paused queue={queue} stop={state?.paused ?? null} />}
+      <ThrottledNotice queue={queue} />
       {isDraining && <Draining queue={queue} stop={state?.draining ?? null} />}
       {windows.map((window) => (
         <Window key={window.id} window={window} />
@@ -98,7 +101,7 @@ function Who({ stop }: { readonly stop: Stop }) {
   return (
     <>
       {' '}
-      <Time at={time} form="exact" /> by <bdi>{by}</bdi> {WAYS[via]}
+      <Time at={time} form="exact" /> by <Verbatim text={by ?? 'somebody'} /> {WAYS[via]}
       <Reason text={reason} />
     </>
   )
@@ -109,7 +112,7 @@ function Reason({ text }: { readonly text: string | null }) {
     <>.</>
   ) : (
     <>
-      : “<bdi>{text}</bdi>”
+      : “<Verbatim text={text} />”
     </>
   )
 }

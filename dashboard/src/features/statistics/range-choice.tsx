@@ -1,6 +1,6 @@
-import { useUrlQuery } from '../../app/url-query.ts'
+import { useUrlQuery } from '../../routing/url-query.ts'
 import { createPreference, usePreference } from '../../preferences/preference.ts'
-import { ChoiceBar } from '../../ui/choice-bar.tsx'
+import { ChoiceBar } from '../../ui/forms/choice-bar.tsx'
 import { type Range, RANGES, rangeOf } from './ranges.ts'
 
 /** What was chosen last, for where the address says nothing. */

@@ -1,6 +1,6 @@
 import type { RequestBody } from '../../../contract/fields/json-body.ts'
 import { readOpeningsQuery, readWindowTimes } from '../../../contract/requests/windows/opening-query.ts'
-import type { WindowPreview } from '../../../contract/generated/wire.ts'
+import type { WindowPreview } from '../../../../clients/typescript/src/generated/wire.ts'
 import { writeList } from '../../../contract/responses/lists/json-list.ts'
 import {
   type ListedWindow,
@@ -25,7 +25,7 @@ import {
 import type { Clock } from '../../../ports/runtime.ts'
 import type { WindowStore } from '../../../ports/windows.ts'
 import { maySeeResource } from '../../access/queue-guard.ts'
-import { answerJson, answerProblem } from '../../answers.ts'
+import { answerFresh, answerJson, answerProblem } from '../../answers.ts'
 import { workInTurns } from '../../bounds/costly-work.ts'
 import { acceptedBody, type TeamRequest } from '../../team-routes.ts'
 
@@ -35,9 +35,9 @@ interface OpeningParts {
 }
 
 /** Answers when the windows of the team are open within a span of time. */
-export async function answerOpenings(context: TeamRequest, { windows }: OpeningParts): Promise<void> {
+export async function answerOpenings(context: TeamRequest, { windows, clock }: OpeningParts): Promise<void> {
   const { team, principal, search, response } = context
-  const query = readOpeningsQuery(search)
+  const query = readOpeningsQuery(search, clock.wallMs())
   if (query.kind === 'invalid') return answerProblem(response, query.problem)
   const page = await windows.list({ team, limit: WINDOWS_PER_TEAM_MAX, cursor: null })
   if (page === 'bad_cursor') throw new Error('a first page has no cursor')
@@ -48,7 +48,7 @@ export async function answerOpenings(context: TeamRequest, { windows }: OpeningP
     Math.floor(WINDOW_CALENDAR_TICKS_MAX / Math.max(1, schedules)),
   )
   const text = await workInTurns(context, calendarText(shown, { ...query.value, ticksMax }))
-  if (text !== null) answerJson(response, 200, text)
+  if (text !== null) answerFresh(context, text)
 }
 
 function* calendarText(shown: readonly MaintenanceWindow[], span: OpeningSpan): SlicedWork<string> {

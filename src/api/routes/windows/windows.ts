@@ -1,7 +1,7 @@
 import type { RequestBody } from '../../../contract/fields/json-body.ts'
 import type { Router } from 'express'
 import type { AuditedResource } from '../../../domain/access/audit-record.ts'
-import type { AuditLog } from '../../../ports/audit-log.ts'
+import type { AuditLog } from '../../../ports/access/audit-log.ts'
 import { entityTagHeader, ifMatchOf } from '../../entity-tag.ts'
 import { withAudit } from '../../audit-trail.ts'
 import { singleProblem } from '../../../contract/fields/field-errors.ts'
@@ -115,7 +115,8 @@ async function create(context: TeamRequest, parts: WindowRouteParts, body: Reque
   const { resource, shown } = found
   foresee(wanted.settings, parts)
   const window = await withAudit(parts.auditLog, context, {
-    ...{ action: 'create', before: null },
+    action: 'create',
+    before: null,
     resource: { kind: 'window', id: wanted.name, name: wanted.name },
     change: () => parts.windowEditor.create(team, wanted.name, { ...wanted.settings, resource }),
     endOf: (made) => ({ after: shownFields(made, parts), resource: resourceOf(made) }),
@@ -140,7 +141,9 @@ async function edit(context: TeamRequest, parts: WindowRouteParts, body: Request
   if (known === null) return answerNotFound(context.response)
   let before = known
   const window = await withAudit(parts.auditLog, context, {
-    ...{ action: 'edit', resource: resourceOf(known), before: shownFields(known, parts) },
+    action: 'edit',
+    resource: resourceOf(known),
+    before: shownFields(known, parts),
     change: () => parts.windowEditor.edit(context.team, known.name, change),
     endOf: (edited) =>
       edited === null || edited === 'refused'
@@ -155,7 +158,9 @@ async function remove(context: TeamRequest, parts: WindowRouteParts): Promise<vo
   const before = await parts.windows.get(team, nameOf(context))
   if (before === null) return answerNotFound(response)
   const end = await withAudit(parts.auditLog, context, {
-    ...{ action: 'delete', resource: resourceOf(before), before: shownFields(before, parts) },
+    action: 'delete',
+    resource: resourceOf(before),
+    before: shownFields(before, parts),
     change: () => parts.windowEditor.remove(team, before.name),
     endOf: (removal) => (removal === 'removed' ? { after: null } : null),
   })
@@ -168,7 +173,7 @@ function foresee({ times }: Pick<WindowSettings, 'times'>, { clock }: WindowRout
   new WindowOpenings(times).at(clock.wallMs())
 }
 
-/** What an edit can change. */
+/** The settings that an edit can change. */
 function settingsOf({ action, times, reason, resource }: WindowSettings): WindowSettings {
   return { action, times, reason, resource }
 }
@@ -177,7 +182,7 @@ function resourceOf({ name }: MaintenanceWindow): AuditedResource {
   return { kind: 'window', id: name, name }
 }
 
-/** For the audit log, which names a resource by its name and has nothing to do with what is active now. */
+/** Fields of a window for the audit log, which names a resource by its name and does not say what is active now. */
 function shownFields(window: MaintenanceWindow, { clock }: WindowRouteParts): object {
   const { resource } = window
   const shown = toWireWindow(window, resource === null ? null : { ...resource, id: null }, clock.wallMs())

@@ -1,7 +1,8 @@
-import { BULK_ACTIONS, type BulkAction, type BulkTarget } from '../../../domain/bulk/bulk.ts'
+import { BULK_ACTIONS, type BulkAction, type BulkTarget, makesJobs } from '../../../domain/bulk/bulk.ts'
+import type { StopWhen } from '../../../domain/bulk/stop-rule.ts'
 import type { JobFilter } from '../../../domain/jobs/job-filter.ts'
 import type { JobIds } from '../../../domain/jobs/job-ids.ts'
-import { BULK_IDS_MAX, BULK_RATE_MAX } from '../../../domain/limits.ts'
+import { BULK_IDS_MAX, BULK_RATE_MAX, STOP_MIN_DEFAULT, STOP_MIN_MAX } from '../../../domain/limits.ts'
 import { isJsonObject, MappedFields } from '../../fields/field-reader.ts'
 import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from '../../fields/json-body.ts'
 import { refuseUnknownFields } from '../../fields/unknown-fields.ts'
@@ -10,17 +11,26 @@ import {
   mustBeObject,
   mustHaveItemsBetween,
   mustHaveValue,
+  onlyForNewJobs,
   prohibits,
   required,
   requiredWithout,
   selectedInvalid,
 } from '../../fields/validation-texts.ts'
 import { JOB_FILTERS, readJobFilter } from '../job-query.ts'
+import { TimedFields } from '../list-query.ts'
 
 /** The fields of `POST /api/bulk`, in the order errors are reported. */
-export const BULK_FIELDS: ReadonlySet<string> = new Set(['action', 'ids', 'filter', 'dry_run', 'rate'])
+export const BULK_FIELDS: ReadonlySet<string> = new Set([
+  'action',
+  'ids',
+  'filter',
+  'dry_run',
+  'rate',
+  'stop_when',
+])
 const FILTER_FIELDS: ReadonlySet<string> = new Set(JOB_FILTERS)
-/** Of each item of `ids`, blanks included: a UUID has 38. */
+/** Limit of each item of `ids`, blanks included: a UUID has 38. */
 const ID_CHARACTERS_MAX = 64
 
 export interface WantedBulk {
@@ -28,9 +38,10 @@ export interface WantedBulk {
   readonly target: BulkTarget
   readonly isDryRun: boolean
   readonly ratePerSecond: number | null
+  readonly stopWhen: StopWhen | null
 }
 
-/** What a filter without a status finds; null = in any status. */
+/** Status that a filter without one finds; null = any. */
 const STATUS_OF: Readonly<Record<BulkAction, JobFilter['status']>> = {
   cancel: 'pending',
   fire: 'pending',
@@ -45,8 +56,8 @@ const STATUSES_OF: Readonly<Partial<Record<BulkAction, ReadonlyArray<JobFilter['
   delete: ['pending', 'completed', 'failed', 'dead_lettered'],
 }
 
-/** Checks the body of `POST /api/bulk`. Never throws. */
-export function readBulk(body: RequestBody, jobIds: JobIds): BodyResult<WantedBulk> {
+/** Checks the body of `POST /api/bulk`. Never throws. @param nowMs what spans of time are counted back from */
+export function readBulk(body: RequestBody, jobIds: JobIds, nowMs: number): BodyResult<WantedBulk> {
   return readJsonBody(body, BULK_FIELDS, (fields) => {
     // Values of mistakes that were reported are not used.
     const action =
@@ -55,16 +66,43 @@ export function readBulk(body: RequestBody, jobIds: JobIds): BodyResult<WantedBu
         : fields.choice('action', BULK_ACTIONS)
     return {
       action: action ?? 'cancel',
-      target: readTarget(fields, jobIds, action ?? 'cancel'),
+      target: readTarget(fields, { jobIds, nowMs, action: action ?? 'cancel' }),
       isDryRun: fields.boolean('dry_run') ?? false,
       ratePerSecond: fields.integer('rate', 1, BULK_RATE_MAX),
+      stopWhen: readStopWhen(fields, action),
     }
   })
 }
 
-function readTarget(fields: JsonFields, jobIds: JobIds, action: BulkAction): BulkTarget {
-  const ids = readIds(fields, jobIds)
-  const filter = readFilter(fields, action)
+const STOP_FIELDS: ReadonlySet<string> = new Set(['failed_again_percent', 'min'])
+
+/** @param action null = a mistake in it was reported */
+function readStopWhen(fields: JsonFields, action: BulkAction | null): StopWhen | null {
+  const given = fields.value('stop_when')
+  if (given === undefined) return null
+  if (!isJsonObject(given)) return fields.refuse('stop_when', mustBeObject)
+  if (action !== null && !makesJobs(action)) return fields.refuse('stop_when', onlyForNewJobs)
+  const reader = new MappedFields(fields.errors, (name) => given[name] ?? undefined, 'stop_when.')
+  if (reader.value('failed_again_percent') === undefined) reader.refuse('failed_again_percent', required)
+  const percent = reader.integer('failed_again_percent', 1, 100)
+  const min = reader.integer('min', 1, STOP_MIN_MAX)
+  refuseUnknownFields(fields.errors, {
+    names: Object.keys(given),
+    known: STOP_FIELDS,
+    prefix: 'stop_when.',
+  })
+  return { failedAgainPercent: percent ?? 100, min: min ?? STOP_MIN_DEFAULT }
+}
+
+interface TargetTerms {
+  readonly jobIds: JobIds
+  readonly nowMs: number
+  readonly action: BulkAction
+}
+
+function readTarget(fields: JsonFields, terms: TargetTerms): BulkTarget {
+  const ids = readIds(fields, terms.jobIds)
+  const filter = readFilter(fields, terms)
   if (ids !== undefined && filter !== undefined) fields.refuse('ids', (path) => prohibits(path, 'filter'))
   if (ids === undefined && filter === undefined)
     fields.refuse('ids', (path) => requiredWithout(path, ['filter']))
@@ -90,19 +128,22 @@ function readIds(fields: JsonFields, jobIds: JobIds): number[] | null | undefine
   return [...new Set(ids.filter((id) => id !== null))]
 }
 
-/** As of the list of jobs, in JSON. undefined = not given; null after a reported mistake. */
-function readFilter(fields: JsonFields, action: BulkAction): JobFilter | null | undefined {
+/** Reads the filter of the list of jobs, as JSON. undefined = not given; null after a reported mistake. */
+function readFilter(
+  fields: JsonFields,
+  { action, nowMs }: Omit<TargetTerms, 'jobIds'>,
+): JobFilter | null | undefined {
   const given = fields.value('filter')
   if (given === undefined) return undefined
   if (!isJsonObject(given)) return fields.refuse('filter', mustBeObject)
-  const reader = new MappedFields(
+  const reader = new TimedFields(
     fields.errors,
     (name) => {
       // As in a query: with an unset variable, a script would act on everything.
       if (given[name] === '') fields.errors.add(`filter.${name}`, mustHaveValue(`filter.${name}`))
       return given[name] === '' ? undefined : (given[name] ?? undefined)
     },
-    'filter.',
+    { nowMs, prefix: 'filter.' },
   )
   const filter = readJobFilter(reader)
   refuseUnknownFields(fields.errors, { names: Object.keys(given), known: FILTER_FIELDS, prefix: 'filter.' })

@@ -14,8 +14,8 @@ export interface CalendarSpan {
 }
 
 /** The query of `GET /api/window-openings`. */
-export function readOpeningsQuery(search: string): QueryResult<CalendarSpan> {
-  return readQuery(search, PARAMETERS, (query) => {
+export function readOpeningsQuery(search: string, nowMs: number): QueryResult<CalendarSpan> {
+  return readQuery(search, { known: PARAMETERS, nowMs }, (query) => {
     const fromMs = readTime(query, 'after')
     if (query.value('after') === undefined) query.refuse('after', required)
     const untilMs = readTime(query, 'before')

@@ -28,7 +28,7 @@ import { parseTimestamp } from '../run-at.ts'
 
 /** The fields of `PATCH /api/maintenance-windows/{id}`, in the order errors are reported. */
 export const WINDOW_EDIT_FIELDS = ['resource', 'start_at', 'end_at', 'recurring', 'action', 'reason'] as const
-/** As of the edit, of `POST /api/maintenance-windows`. */
+/** The fields of `POST /api/maintenance-windows`, in the order errors are reported. */
 export const WINDOW_FIELDS = ['name', ...WINDOW_EDIT_FIELDS] as const
 const RESOURCE_FIELDS: ReadonlySet<string> = new Set(['kind', 'id'])
 const SCHEDULE_FIELDS: ReadonlySet<string> = new Set(['cron_expression', 'time_zone', 'duration_seconds'])
@@ -56,7 +56,7 @@ export interface GivenWindow {
   readonly settings: Omit<WindowSettings, 'resource'>
 }
 
-/** Only after a reported mistake, and then the value is not used. */
+/** Stands in after a reported mistake; it is never used. */
 const NO_TIMES: WindowTimes = { kind: 'recurring', schedules: [] }
 
 /** Checks the body of `POST /api/maintenance-windows`. Never throws. */

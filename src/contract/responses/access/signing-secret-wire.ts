@@ -1,8 +1,8 @@
 import type { SigningSecret } from '../../../domain/access/signing-secret.ts'
 import { timestampOrNull } from '../../../domain/timestamp.ts'
-import type { SigningSecret as WireSigningSecret } from '../../generated/wire.ts'
+import type { SigningSecret as WireSigningSecret } from '../../../../clients/typescript/src/generated/wire.ts'
 
-/** Without its value. */
+/** The signing secret as shown: without its value. */
 export function toWireSigningSecret(
   { id, secretRef: { name, key }, createdAtMs }: SigningSecret,
   isNewest: boolean,

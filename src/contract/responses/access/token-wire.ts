@@ -1,13 +1,16 @@
 import type { ApiToken } from '../../../domain/access/api-token.ts'
 import { timestampOrNull } from '../../../domain/timestamp.ts'
 import type { OwnRateLimit } from '../../../domain/access/token-terms.ts'
-import type { RateLimit, Token as WireToken } from '../../generated/wire.ts'
+import type { RateLimit, Token as WireToken } from '../../../../clients/typescript/src/generated/wire.ts'
 
 export function toWireToken(token: Omit<ApiToken, 'sha256Hex'>, lastUsedAtMs: number | null): WireToken {
   const { name, prefix, description, terms } = token
   const { scopes, queues, expiresAtMs, rateLimit } = terms
   return {
-    ...{ id: name, name, prefix, description },
+    id: name,
+    name,
+    prefix,
+    description,
     scopes: [...scopes],
     queues: queues === null ? null : [...queues],
     expires_at: timestampOrNull(expiresAtMs),
@@ -18,7 +21,8 @@ export function toWireToken(token: Omit<ApiToken, 'sha256Hex'>, lastUsedAtMs: nu
 
 function toWireRate({ requestsPerSecond, burst, sharedWith }: OwnRateLimit): RateLimit {
   return {
-    ...{ requests_per_second: requestsPerSecond, burst },
+    requests_per_second: requestsPerSecond,
+    burst,
     ...(sharedWith !== undefined && { shared_with: sharedWith.map(({ name }) => name) }),
   }
 }

@@ -1,9 +1,12 @@
 import { formatTimestamp, timestampOrNull } from '../../../domain/timestamp.ts'
 import type { FailureReason } from '../../../domain/jobs/job.ts'
 import type { WrittenList } from './json-list.ts'
-import type { DeadLetterGroup as WireGroup, DeadLetterGroupList } from '../../generated/wire.ts'
+import type {
+  DeadLetterGroup as WireGroup,
+  DeadLetterGroupList,
+} from '../../../../clients/typescript/src/generated/wire.ts'
 
-/** As in the port. */
+/** Shape of `DeadLetterGroup` in the ports, which the contract may not import. */
 interface DeadLetterGroup {
   readonly queueId: number
   readonly queueName: string
@@ -18,7 +21,7 @@ interface DeadLetterGroup {
   readonly errorMessage: string | null
 }
 
-/** As in the port. */
+/** Shape of a page of groups in the ports, which the contract may not import. */
 interface DeadLetterGroupPage {
   readonly groups: readonly DeadLetterGroup[]
   readonly nextCursor: string | null

@@ -1,4 +1,4 @@
-import type { Engine } from '../../client/engine.ts'
+import type { Engine } from '../../base/engine/engine.ts'
 
 type Sinks = Pick<Engine, 'logger' | 'metrics'>
 
@@ -36,7 +36,7 @@ export class CronQuarantine {
     this.#nowMs = nowMs
   }
 
-  /** At most this many crons of a list are left out. */
+  /** Quarantined crons; a list leaves out at most this many. */
   get size(): number {
     return this.#crons.size
   }

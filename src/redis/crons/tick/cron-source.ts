@@ -1,8 +1,7 @@
-import { LEASE_MS, TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX } from '../../../domain/limits.ts'
+import { TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX } from '../../../domain/limits.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../../../ports/crons.ts'
-import { hintWake, shardKeys, type Engine } from '../../client/engine.ts'
-import type { ShardKeys } from '../../layout/keys.ts'
-import { PROMOTE } from '../../maintenance/promotion.ts'
+import { hintWake, shardKeys, type Engine } from '../../base/engine/engine.ts'
+import { learnShardTime } from '../../base/engine/shard-clock.ts'
 import { endedAmong } from '../ended-runs.ts'
 import { CronQuarantine } from './cron-quarantine.ts'
 import { DueCrons } from './due-crons.ts'
@@ -23,7 +22,8 @@ export function createCronSource(engine: Engine, shard: number): CronSource {
     quarantine: ({ cronId, team, name, expectedMs, spreadMs }, reason) =>
       quarantine.add({ cronId, team, name }, expectedMs + spreadMs, reason),
     nextDueMs: async () => {
-      if (!isTimeKnown) await learnTime(engine, keys)
+      // Our own clock may be wrong, and would mark runnable ticks as missed.
+      if (!isTimeKnown) await learnShardTime(engine, keys)
       isTimeKnown = true
       return crons.nextDueMs()
     },
@@ -33,13 +33,6 @@ export function createCronSource(engine: Engine, shard: number): CronSource {
     hint: () => hintWake(engine, shard),
     redisNowMs: () => engine.runner.redisNowMs(shard),
   }
-}
-
-/** Our own clock may be wrong and would mark runnable ticks as missed; an empty `promote` returns Redis time. */
-async function learnTime(engine: Engine, keys: ShardKeys): Promise<void> {
-  const call = PROMOTE.with({ keys, leaseMs: LEASE_MS, queues: [], members: [], unreadable: [] })
-  const [now] = (await engine.runner.run(call)) as [string]
-  engine.runner.noteRedisTime(keys.shard, Number(now))
 }
 
 async function prepare(
@@ -78,7 +71,10 @@ async function send(sender: TickSender, step: PreparedTick): Promise<TickAnswer>
   return { started, outdated }
 }
 
-/** When the queue limit of the shard is reached, ticks are missed: waiting would hold up all other crons. */
+/**
+ * Turns the runs into missed ticks, when the queue limit of the shard is reached: waiting would hold up all other
+ * crons.
+ */
 function withoutRuns(decided: DecidedCron): DecidedCron {
   const { run, missed } = decided
   const firstMs = missed?.firstMs ?? run[0] ?? 0

@@ -1,9 +1,9 @@
 import { reasonOf } from '../../../domain/errors.ts'
 import { TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } from '../../../domain/limits.ts'
 import type { DueCron } from '../../../ports/crons.ts'
-import { shardOfQueue, type Engine } from '../../client/engine.ts'
-import { definitionIn, stateIn, type CronStateRecord } from '../../layout/cron-record.ts'
-import type { ShardKeys } from '../../layout/keys.ts'
+import { shardOfQueue, type Engine } from '../../base/engine/engine.ts'
+import { definitionIn, stateIn, type CronStateRecord } from '../../base/layout/cron-record.ts'
+import type { ShardKeys } from '../../base/layout/keys.ts'
 import type { CronQuarantine } from './cron-quarantine.ts'
 
 /** Crons read in one command. */
@@ -73,7 +73,10 @@ export class DueCrons {
     return listed
   }
 
-  /** In their order, at most this many bytes of definitions, but at least one. Quarantines crons it cannot read. */
+  /**
+   * Reads crons in their order, at most this many bytes of definitions, but at least one. Quarantines crons it cannot
+   * read.
+   */
   async #read(listed: readonly ListedCron[], bytesMax: number): Promise<DueCron[]> {
     if (listed.length === 0) return []
     const { runner } = this.#engine
@@ -122,7 +125,7 @@ export class DueCrons {
     return { cronId: Number(id), version, team, name, settings, bytes, expectedMs: tickMs, spreadMs, running }
   }
 
-  /** Not the crons that are no longer listed: they were removed or paused while they were read. */
+  /** Quarantines crons that are still listed; the others were removed or paused while they were read. */
   async #quarantineListed(crons: ReadonlyArray<ListedCron & { reason: string }>): Promise<void> {
     const scores = await this.#engine.runner.read((redis) =>
       redis.zmscore(this.#keys.cronsDue, ...crons.map(({ id }) => id)),

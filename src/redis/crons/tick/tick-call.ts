@@ -4,21 +4,45 @@ import type { JobRequest } from '../../../domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../domain/jobs/queue-settings.ts'
 import { CRON_RECORDS_MAX, LEASE_MS } from '../../../domain/limits.ts'
 import { monthOf } from '../../../domain/quotas.ts'
-import { step, type StepCall } from '../../client/step.ts'
-import { Positions } from '../../enqueue/enqueue-batch.ts'
-import { HIDDEN_QUEUE_SETTINGS, missedRecord, requestOfRun } from '../../layout/cron-record.ts'
-import { encodeRequest, encodeSettings } from '../../layout/job-record.ts'
-import { indexPlace, type ShardKeys } from '../../layout/keys.ts'
+import { step, type StepCall } from '../../base/engine/step.ts'
+import { Positions } from '../../jobs/enqueue/enqueue-batch.ts'
+import { HIDDEN_QUEUE_SETTINGS, missedRecord, requestOfRun } from '../../base/layout/cron-record.ts'
+import { encodeRequest } from '../../base/layout/job-record.ts'
+import { encodeSettings } from '../../base/layout/queue-record.ts'
+import { indexPlace, type ShardKeys } from '../../base/layout/keys.ts'
 
 export const TICK = step('tick', import.meta.url, {
   keys: [
-    ...(['clock', 'executors', 'queueIds', 'ring', 'settings', 'settingsUses', 'pushedBuckets'] as const),
-    ...(['cronsDue', 'cronStates', 'teamUsage', 'teams', 'teamNumbers'] as const),
+    'clock',
+    'executors',
+    'queueIds',
+    'ring',
+    'settings',
+    'settingsUses',
+    'pushedBuckets',
+    'cronsDue',
+    'cronStates',
+    'teamUsage',
+    'teams',
+    'teamNumbers',
   ],
   args: [
-    ...(['leaseMs', 'shards', 'nonce', 'recordsMax', 'month', 'monthEndsMs'] as const),
-    ...(['hiddenHash', 'hiddenTimeout', 'hiddenJson', 'namedHash', 'namedTimeout', 'namedJson'] as const),
-    ...(['stretches', 'plain', 'crons', 'runs'] as const),
+    'leaseMs',
+    'shards',
+    'nonce',
+    'recordsMax',
+    'month',
+    'monthEndsMs',
+    'hiddenHash',
+    'hiddenTimeout',
+    'hiddenJson',
+    'namedHash',
+    'namedTimeout',
+    'namedJson',
+    'stretches',
+    'plain',
+    'crons',
+    'runs',
   ],
   rows: {
     lists: { keys: ['cronRecords'] },
@@ -44,12 +68,12 @@ export interface TickEntry {
   /** null = a run by hand. */
   readonly expectedMs: number | null
   readonly nextMs: number | null
-  /** When it is looked at again; null = when its next tick is due. */
+  /** Time of the next decision; null = when its next tick is due. */
   readonly deferredToMs: number | null
   readonly missed: MissedTicks | null
   /** Ticks that run; for a run by hand, when it was asked for. */
   readonly run: readonly number[]
-  /** Of the call that asked for a run by hand; absent = 0. */
+  /** Call depth of the request that asked for a run by hand; absent = 0. */
   readonly callDepth?: number
   /** The run that the cron's state still calls running, if it has ended. */
   readonly endedRun: number | null
@@ -83,7 +107,11 @@ export function tickCall(
   for (const entry of others) words.add(entry)
   const listOf = ({ cronId }: NumberedEntry) => ({ cronRecords: keys.cronRecords(String(cronId)) })
   const call = TICK.with({
-    ...{ keys, shards, nonce, month, ...words.texts() },
+    keys,
+    shards,
+    nonce,
+    month,
+    ...words.texts(),
     leaseMs: LEASE_MS,
     recordsMax: CRON_RECORDS_MAX,
     monthEndsMs: nextStartsMs,

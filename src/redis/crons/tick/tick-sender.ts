@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { StorageFullError } from '../../../domain/errors.ts'
-import { shardOfQueue, type Engine } from '../../client/engine.ts'
-import type { StepCall } from '../../client/step.ts'
-import { createSequence } from '../../enqueue/sequence.ts'
-import { nameField, type ShardKeys } from '../../layout/keys.ts'
-import { QueueNames } from '../../names/queue-names.ts'
+import { shardOfQueue, type Engine } from '../../base/engine/engine.ts'
+import type { StepCall } from '../../base/engine/step.ts'
+import { createSequence } from '../../jobs/enqueue/sequence.ts'
+import { nameField, type ShardKeys } from '../../base/layout/keys.ts'
+import { QueueNames } from '../../base/names/queue-names.ts'
 import { tickCall, type NumberedEntry, type TickEntry } from './tick-call.ts'
 
-/** As tick.lua describes them. */
+/** Codes that tick.lua describes. */
 type TickCode =
   | 'done'
   | 'outdated'

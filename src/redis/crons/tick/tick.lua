@@ -20,22 +20,21 @@
 --       · foreign_block (the id block belongs to another process) · running (a run by hand is forbidden beside this root
 --       id) · missing (or the state is damaged) · draining (a run by hand through a queue that drains) · over_share (a run
 --       by hand exceeds the team's share of free memory). 'full' instead when Redis is nearly full.
--- Records of a cron are kind|tick|root id: r running, s succeeded, f failed, with |reason behind it unless an earlier version
---       wrote it (upper case for runs by hand), k skipped, with d for its root id because the queue drains; m|last
---       tick|count for missed ticks and for a tick whose run would exceed the team's share of free memory.
+-- Records of a cron are kind|tick|root id: r running, s succeeded, f failed, with |reason behind it
+--       (upper case for runs by hand), k skipped, with d for its root id because the queue drains; m|last tick|count for missed ticks and for a tick whose run would exceed the team's share of free memory.
 -- What throws while runs are written ends the step with an error, and all that it has written is taken back: each cron may
 --       then be ticked without the others.
 -- Transition: (none) → pending.
---#include lib/clock
---#include lib/bands
---#include lib/ring
---#include lib/pushed
---#include lib/team
---#include lib/cron
---#include lib/usage
---#include lib/quota
---#include lib/memory
---#include execute/finish/guarded
+--#include base/lib/clock
+--#include base/ring/bands
+--#include base/ring/ring
+--#include base/lib/pushed
+--#include base/lib/team
+--#include base/lib/cron
+--#include base/lib/usage
+--#include base/lib/quota
+--#include base/lib/memory
+--#include jobs/execute/finish/guarded
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
 local now_text = pad13(now)
@@ -52,7 +51,7 @@ local hidden = ROWS.hiddenQueues
 local team_rows = ROWS.teams
 local plain_count = ROWS.plainTicks.count
 local teams = {}
-for i, row in ipairs(team_rows) do teams[i] = Quota.add_team(row.team, '', '', '', '') end
+for i, row in ipairs(team_rows) do teams[i] = Quota.add_team(row) end
 
 -- Plain ticks have five words each, other crons a table.
 local plain, ids, words = {}, {}, 0

@@ -1,10 +1,10 @@
 import { StoreUnavailableError } from '../../../domain/errors.ts'
 import { CRON_RECORDS_MAX, CRONS_PER_SHARD_MAX, STORE_DEADLINE_MS } from '../../../domain/limits.ts'
-import type { Engine } from '../../client/engine.ts'
-import { orWhenFull } from '../../client/faults.ts'
-import { step, type StepCall } from '../../client/step.ts'
-import { decodeState } from '../../layout/cron-record.ts'
-import { nameField, NO_QUEUE, QUEUE_KEY_NAMES, type ShardKeys } from '../../layout/keys.ts'
+import type { Engine } from '../../base/engine/engine.ts'
+import { orWhenFull } from '../../base/client/faults.ts'
+import { step, type StepCall } from '../../base/engine/step.ts'
+import { decodeState } from '../../base/layout/cron-record.ts'
+import { nameField, NO_QUEUE, QUEUE_KEY_NAMES, type ShardKeys } from '../../base/layout/keys.ts'
 import { shardsText } from '../cron-shards.ts'
 
 export const RESERVE_CRON = step('reserve_cron', import.meta.url, {
@@ -30,9 +30,24 @@ export const DROP_CRON = step('drop_cron', import.meta.url, {
 
 export const REMOVE_CRON = step('remove_cron', import.meta.url, {
   keys: [
-    ...(['cronIds', 'cronShards', 'cronsDue', 'cronDefinitions', 'cronStates', 'cronRecords'] as const),
-    ...(['ring', 'retentionDue', 'oldestCalls', 'settings', 'settingsUses', 'shardUsage'] as const),
-    ...(['leaderEpoch', 'teamCrons', 'teamUsage', 'limitWarnings', 'cronAlerts'] as const),
+    'cronIds',
+    'cronShards',
+    'cronsDue',
+    'cronDefinitions',
+    'cronStates',
+    'cronRecords',
+    'ring',
+    'retentionDue',
+    'oldestCalls',
+    'settings',
+    'settingsUses',
+    'shardUsage',
+    'issuesDue',
+    'leaderEpoch',
+    'teamCrons',
+    'teamUsage',
+    'limitWarnings',
+    'cronAlerts',
     'sealedHistories',
   ],
   queueKeys: QUEUE_KEY_NAMES,
@@ -47,10 +62,10 @@ export interface HomedCron {
   readonly name: string
 }
 
-/** What a cron brings from the shard that it leaves. */
+/** The data that a cron takes along from the shard that it leaves. */
 export interface BroughtCron {
   readonly state: string
-  /** What it has said; see lib/cron.lua. */
+  /** The cron's standing alert; see lib/cron.lua. */
   readonly said: string
   readonly version: number
   readonly definition: string
@@ -63,7 +78,7 @@ export const NOTHING_BROUGHT: BroughtCron = { state: '', said: '', version: 0, d
 export class CronSteps {
   readonly #engine: Engine
   readonly #epoch: number | ''
-  /** By shard: no local id is given twice, not even by a shard that lost its counter. */
+  /** Highest id by shard: no local id is given twice, not even by a shard that lost its counter. */
   readonly #highestIds = new Map<number, number>()
 
   /** @param epoch of the leader; null = there is no leader */
@@ -83,7 +98,11 @@ export class CronSteps {
     const field = nameField(team, name)
     const highestId = this.#highestIds.get(home.shard) ?? 0
     const call = RESERVE_CRON.with({
-      ...{ keys: home, field, highestId, formerLocalId, epoch: this.#epoch },
+      keys: home,
+      field,
+      highestId,
+      formerLocalId,
+      epoch: this.#epoch,
       localId: formerLocalId === '' ? NO_QUEUE : formerLocalId,
       teamCrons: home.teamCrons(team),
       cronsMax: CRONS_PER_SHARD_MAX,
@@ -107,7 +126,10 @@ export class CronSteps {
   ): Promise<'placed' | 'conflict' | 'stale_id' | 'superseded'> {
     return this.#run(
       PLACE_CRON.with({
-        ...{ keys: home, field: nameField(team, name), cronId, epoch: this.#epoch },
+        keys: home,
+        field: nameField(team, name),
+        cronId,
+        epoch: this.#epoch,
         fromShards: shardsText(home, from),
         toShards: shardsText(home, to),
       }),
@@ -138,7 +160,10 @@ export class CronSteps {
   remove({ cronId, home, team, name }: HomedCron): Promise<'removed' | 'stale_id' | 'superseded'> {
     return this.#run(
       REMOVE_CRON.with({
-        ...{ keys: home, field: nameField(team, name), cronId, epoch: this.#epoch },
+        keys: home,
+        field: nameField(team, name),
+        cronId,
+        epoch: this.#epoch,
         localId: String(Math.floor(cronId / this.#engine.shards.length)),
         cronRecords: home.cronRecords(String(cronId)),
         teamCrons: home.teamCrons(team),

@@ -1,8 +1,8 @@
 import { cronScheduleOf, type CronSettings } from '../../../domain/crons/cron.ts'
 import { StoreUnavailableError } from '../../../domain/errors.ts'
-import { shardOfQueue, type Engine } from '../../client/engine.ts'
+import { homeOfCron, shardOfQueue, type Engine } from '../../base/engine/engine.ts'
 import { cronIdOf } from '../cron-reader.ts'
-import { homeOf, homeOfId, shardsOf } from '../cron-shards.ts'
+import { homeOfCronName, shardsOf } from '../cron-shards.ts'
 import { CronSteps, NOTHING_BROUGHT } from './cron-steps.ts'
 import { setCron, type AppliedCron, type ScheduledCron } from './set-cron.ts'
 
@@ -31,7 +31,7 @@ export class CronWriter {
     const schedule = cronScheduleOf(settings)
     // Before any change: a cron must not be left half moved.
     if ('problem' in schedule) throw new Error(`cron ${team}/${name}: ${schedule.field} ${schedule.problem}`)
-    const home = homeOf(this.#engine, team, name)
+    const home = homeOfCronName(this.#engine, team, name)
     for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
       const cronId = await this.#steps.reserve(home, { team, name, formerId })
       if (cronId === 'superseded') return { status: cronId }
@@ -80,7 +80,7 @@ export class CronWriter {
   async remove(team: string, name: string): Promise<'removed' | 'not_found' | 'superseded'> {
     const cronId = await cronIdOf(this.#engine, { team, name })
     if (cronId === null) return 'not_found'
-    const home = homeOfId(this.#engine, cronId)
+    const home = homeOfCron(this.#engine, cronId)
     for (const keys of await shardsOf(this.#engine, cronId)) {
       if (keys !== home && (await this.#steps.drop(keys, cronId)) === 'superseded') return 'superseded'
     }

@@ -2,7 +2,7 @@
 -- drop_cron: forgets a cron in a shard that is not its home. Its runs in flight end without effect on the cron.
 -- Answer 'superseded' when the shard has another leader epoch, else 'dropped'.
 local call = redis.call
---#include lib/epoch
+--#include base/lib/epoch
 
 local id = ARGV.cronId
 if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return 'superseded' end

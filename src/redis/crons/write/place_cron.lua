@@ -5,7 +5,7 @@
 -- Answer 'superseded' when the shard has another leader epoch, 'stale_id' when the name has another id by now, 'conflict'
 --       when other shards are noted than the caller has read, else 'placed'.
 local call = redis.call
---#include lib/epoch
+--#include base/lib/epoch
 
 local id, to = ARGV.cronId, ARGV.toShards
 if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return 'superseded' end

@@ -4,12 +4,12 @@
 -- Answer 'superseded' when the shard has another leader epoch, 'stale_id' when the name has another id by now, else
 --       'removed'.
 local call = redis.call
---#include lib/team_index
---#include lib/epoch
---#include lib/usage
---#include history/blocks
---#include history/sealed
---#include lib/trash
+--#include base/lib/team_index
+--#include base/lib/epoch
+--#include base/lib/usage
+--#include jobs/history/blocks
+--#include jobs/history/sealed
+--#include base/lib/trash
 
 local field, id = ARGV.field, ARGV.cronId
 if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return 'superseded' end

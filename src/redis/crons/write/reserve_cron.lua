@@ -5,8 +5,8 @@
 -- Answer: the cron's id. For a new name also '' when the shard's cron limit is reached, or 'superseded' when the shard has
 --       another leader epoch.
 local call = redis.call
---#include lib/team_index
---#include lib/epoch
+--#include base/lib/team_index
+--#include base/lib/epoch
 
 local found = call('HGET', KEYS.cronIds, ARGV.field)
 if found then return found end

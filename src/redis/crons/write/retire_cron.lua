@@ -3,8 +3,8 @@
 -- Retiring it again changes nothing. Of the states in two shards the newer one has the higher version.
 -- Answer 'superseded' when the shard has another leader epoch, else its state, or '' when it is missing or damaged.
 local call = redis.call
---#include lib/epoch
---#include lib/cron
+--#include base/lib/epoch
+--#include base/lib/cron
 
 local id = ARGV.cronId
 if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return 'superseded' end

@@ -3,29 +3,53 @@ import type { CronSchedule } from '../../../domain/crons/cron-schedule.ts'
 import { missedTicks, oneMissed } from '../../../domain/crons/cron-tick.ts'
 import { StoreUnavailableError } from '../../../domain/errors.ts'
 import { CRON_RECORDS_MAX, LEASE_MS, STORE_DEADLINE_MS } from '../../../domain/limits.ts'
-import type { Engine } from '../../client/engine.ts'
-import { step } from '../../client/step.ts'
+import type { Engine } from '../../base/engine/engine.ts'
+import { step } from '../../base/engine/step.ts'
 import {
   decodeState,
   definitionIn,
   encodeDefinition,
   missedRecord,
   scheduleHash,
-} from '../../layout/cron-record.ts'
-import { nameField, type ShardKeys } from '../../layout/keys.ts'
+} from '../../base/layout/cron-record.ts'
+import { nameField, type ShardKeys } from '../../base/layout/keys.ts'
 import { shardsText } from '../cron-shards.ts'
 import type { BroughtCron, HomedCron } from './cron-steps.ts'
 
 export const SET_CRON = step('set_cron', import.meta.url, {
   keys: [
-    ...(['clock', 'executors', 'cronsDue', 'cronDefinitions', 'cronStates', 'cronRecords'] as const),
-    ...(['leaderEpoch', 'cronIds', 'cronShards', 'cronAlerts'] as const),
+    'clock',
+    'executors',
+    'cronsDue',
+    'cronDefinitions',
+    'cronStates',
+    'cronRecords',
+    'leaderEpoch',
+    'cronIds',
+    'cronShards',
+    'cronAlerts',
   ],
   args: [
-    ...(['leaseMs', 'cronId', 'definition', 'scheduleHash', 'active', 'spreadMs', 'bytes'] as const),
-    ...(['firstTick', 'askedMs', 'epoch', 'homeField', 'shards'] as const),
-    ...(['overdueTick', 'overdueRecord', 'recordsMax', 'state'] as const),
-    ...(['said', 'threshold', 'name', 'title'] as const),
+    'leaseMs',
+    'cronId',
+    'definition',
+    'scheduleHash',
+    'active',
+    'spreadMs',
+    'bytes',
+    'firstTick',
+    'askedMs',
+    'epoch',
+    'homeField',
+    'shards',
+    'overdueTick',
+    'overdueRecord',
+    'recordsMax',
+    'state',
+    'said',
+    'threshold',
+    'name',
+    'title',
   ],
   rest: 'records',
 })
@@ -39,12 +63,12 @@ export interface ScheduledCron extends HomedCron {
 }
 
 export interface CronTarget {
-  /** Of the shard it is to live in. */
+  /** Keys of the shard it is to live in. */
   readonly keys: ShardKeys
-  /** As noted in its home shard. */
+  /** Shards noted in its home shard. */
   readonly shards: readonly ShardKeys[]
   readonly brought: BroughtCron
-  /** Of the leader; null = there is no leader. */
+  /** Epoch of the leader; null = there is no leader. */
   readonly epoch: number | null
 }
 
@@ -65,7 +89,11 @@ export async function setCron(
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const askedMs = engine.runner.redisNowMs(keys.shard)
     const call = SET_CRON.with({
-      ...{ keys, cronId, definition, askedMs, epoch: epoch ?? '' },
+      keys,
+      cronId,
+      definition,
+      askedMs,
+      epoch: epoch ?? '',
       cronRecords: keys.cronRecords(String(cronId)),
       leaseMs: LEASE_MS,
       scheduleHash: scheduleHash(settings),
@@ -99,7 +127,7 @@ export async function setCron(
 interface OverdueTick {
   readonly tickMs: number
   readonly spreadMs: number
-  /** What the cron was then; '' when lost. It may be damaged, and an edit must repair that. */
+  /** Definition of the cron at that time; '' when lost. It may be damaged, and an edit must repair that. */
   readonly definition: string
 }
 

@@ -7,9 +7,9 @@
 --       shards are noted · {'overdue', now, state, definition, or '' for the one it brings} when another tick than
 --       overdueTick was due and will not run · {'time', now} when `askedMs`, the time firstTick was computed for, lies in
 --       another minute than now, so that another tick may come first · {'set', now, next tick with the spread, or ''}.
---#include lib/clock
---#include lib/epoch
---#include lib/cron
+--#include base/lib/clock
+--#include base/lib/epoch
+--#include base/lib/cron
 
 local id, definition, schedule, active = ARGV.cronId, ARGV.definition, ARGV.scheduleHash, ARGV.active
 local spread = tonumber(ARGV.spreadMs)

@@ -14,7 +14,9 @@ export interface Shop {
   readonly client: ApiClient
   readonly targets: ShopTargets
   /** What the parameters of addresses stand for. */
-  readonly ids: Readonly<Record<'queue_id' | 'job_id' | 'bulk_id' | 'cron_id' | 'alert_id', number | string>>
+  readonly ids: Readonly<
+    Record<'queue_id' | 'job_id' | 'bulk_id' | 'cron_id' | 'alert_id' | 'issue_id', number | string>
+  >
 }
 
 /** Who did what the audit log tells. */
@@ -42,9 +44,14 @@ export async function openShop(world: StandaloneWorld, env?: Record<string, stri
   const bulk = await mend(client)
   await openWindows(client, stubborn.queue_id)
   const alert = await until('the shop has an alert', () => newestAlert(client))
+  const { issues } = await expected(client.send<{ issues: Array<{ id: string }> }>('GET', '/api/issues'))
   const ids = {
-    ...{ queue_id: stubborn.queue_id, job_id: stubborn.job_id },
-    ...{ bulk_id: bulk, cron_id: cron, alert_id: alert },
+    queue_id: stubborn.queue_id,
+    job_id: stubborn.job_id,
+    bulk_id: bulk,
+    cron_id: cron,
+    alert_id: alert,
+    issue_id: issues[0]?.id ?? '',
   }
   return { url, folder, token, client, targets, ids }
 }
@@ -64,18 +71,27 @@ async function makeCrons(
 ): Promise<number | string> {
   const make = (body: object) => expected(client.send<{ id: number }>('POST', '/api/crons', body))
   const polled = await make({
-    ...{ name: 'poll-stock', url: `${search.url}/stock/poll`, cron_expression: '*/2 * * * *' },
+    name: 'poll-stock',
+    url: `${search.url}/stock/poll`,
+    cron_expression: '*/2 * * * *',
   })
   const failing = await make({
-    ...{ name: 'partner-report', url: `${partner.url}/returns`, cron_expression: '15 * * * *' },
+    name: 'partner-report',
+    url: `${partner.url}/returns`,
+    cron_expression: '15 * * * *',
   })
   await make({
-    ...{ name: 'nightly-digest', url: `${mail.url}/v1/digest`, cron_expression: '30 3 * * *' },
+    name: 'nightly-digest',
+    url: `${mail.url}/v1/digest`,
+    cron_expression: '30 3 * * *',
     time_zone: 'Europe/Berlin',
   })
   await make({
-    ...{ name: 'weekly-newsletter', url: `${mail.url}/v1/newsletter`, cron_expression: '0 9 * * MON' },
-    ...{ time_zone: 'America/New_York', is_active: false },
+    name: 'weekly-newsletter',
+    url: `${mail.url}/v1/newsletter`,
+    cron_expression: '0 9 * * MON',
+    time_zone: 'America/New_York',
+    is_active: false,
   })
   for (const { id } of [polled, polled, failing]) {
     await expected(client.send('POST', `/api/crons/${id}/run`))

@@ -15,8 +15,10 @@ const json = (value: unknown): { headers: Record<string, string>; body: string }
 
 export async function startShopTargets(newTarget: () => Promise<Target>): Promise<ShopTargets> {
   const targets = {
-    ...{ mail: await newTarget(), partner: await newTarget() },
-    ...{ search: await newTarget(), payments: await newTarget() },
+    mail: await newTarget(),
+    partner: await newTarget(),
+    search: await newTarget(),
+    payments: await newTarget(),
   }
   const { mail, partner, search, payments } = targets
   mail.route('/v1', () => json({ id: 'msg_01JD2M8K', state: 'accepted' }))

@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { bucketOf, countIn } from '../../../../src/domain/statistics/histogram.ts'
 import { emptyTally, type Tally } from '../../../../src/domain/statistics/tally.ts'
-import { type Engine, shardOfQueue } from '../../../../src/redis/client/engine.ts'
-import { homeOfId } from '../../../../src/redis/crons/cron-shards.ts'
-import { nameField } from '../../../../src/redis/layout/keys.ts'
-import { ownerOfQueue, ownerOfTeam } from '../../../../src/redis/layout/statistics-log.ts'
-import { changeTallies, type OpenTally, readVersion } from '../../../../src/redis/statistics/tally-store.ts'
+import { type Engine, homeOfCron, shardOfQueue } from '../../../../src/redis/base/engine/engine.ts'
+import { nameField } from '../../../../src/redis/base/layout/keys.ts'
+import { ownerOfQueue, ownerOfTeam } from '../../../../src/redis/base/layout/statistics/statistics-log.ts'
+import {
+  changeTallies,
+  type OpenTally,
+  readVersion,
+} from '../../../../src/redis/watch/statistics/tally-store.ts'
 import { openEngine } from '../../../support/engine/engine.ts'
 import { until } from '../../../support/until.ts'
 
@@ -62,7 +65,7 @@ export async function writePast(folder: string, cronId: number | string): Promis
       const kind = at % FAILED_EVERY === FAILED_EVERY - 1 ? 'f' : 's'
       return `${kind}|${newestMs - at * RUN_EVERY_MS}|${70_000 - at * 64}`
     })
-    const { cronRecords } = homeOfId(engine, Number(cronId))
+    const { cronRecords } = homeOfCron(engine, Number(cronId))
     const redis = new Redis(path)
     await redis.rpush(cronRecords(String(cronId)), ...records)
     redis.disconnect()

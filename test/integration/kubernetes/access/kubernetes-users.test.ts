@@ -31,7 +31,10 @@ beforeEach(async () => {
   clock = createFakeClock()
   logged = []
   transport = createTransport({
-    ...{ config: server.config, clock, metrics: quietClusterMetrics, userAgent: 'punctual/test' },
+    config: server.config,
+    clock,
+    metrics: quietClusterMetrics,
+    userAgent: 'punctual/test',
   })
   held = new Map()
   server.documents.set(KEYS, { keys: [signer.jwk] })
@@ -83,7 +86,10 @@ describe('a user', () => {
     expect(await openUsers().admit(token, VISIT)).toEqual({
       kind: 'admitted',
       principal: {
-        ...{ team: 'shop', kind: 'user', subject: 'ann', queues: null },
+        team: 'shop',
+        kind: 'user',
+        subject: 'ann',
+        queues: null,
         permissions: new Set(['push', 'read']),
         roles: ['viewer'],
       },

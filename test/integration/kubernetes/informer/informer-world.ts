@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from 'vitest'
 import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
 import { SharedInformer } from '../../../../src/kubernetes/informer/shared-informer.ts'
-import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
+import type { KubeObject } from '../../../../src/ports/resource-store.ts'
 import type { WatchEnd } from '../../../../src/ports/metrics.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
 import { createFakeClock, quiescence, type FakeClock } from '../../../support/fake-clock.ts'

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SharedInformer } from '../../../../src/kubernetes/informer/shared-informer.ts'
 import { createTransport } from '../../../../src/kubernetes/client/transport.ts'
-import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
+import type { KubeObject } from '../../../../src/ports/resource-store.ts'
 import { SeededRandom } from '../../../simulation/story/seeded-random.ts'
 import type { Effect, Fault } from '../../../support/fake-api/fake-api-faults.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'

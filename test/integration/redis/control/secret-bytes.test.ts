@@ -9,11 +9,11 @@ import {
   type OwnSecrets,
   type SecretOwner,
 } from '../../../../src/ports/access/own-secrets.ts'
-import { CompiledSettings } from '../../../../src/redis/control/compiled-settings.ts'
+import { CompiledSettings } from '../../../../src/redis/control/compiled/compiled-settings.ts'
 import { createLeaderEpochs } from '../../../../src/redis/control/leader-epochs.ts'
-import { createSettingsCompiler } from '../../../../src/redis/control/settings-compiler.ts'
-import { SECRETS_KEY } from '../../../../src/redis/layout/keys.ts'
-import { SecretBox } from '../../../../src/redis/sealing/secret-box.ts'
+import { createSettingsCompiler } from '../../../../src/redis/control/compiler/settings-compiler.ts'
+import { SECRETS_KEY } from '../../../../src/redis/base/layout/keys.ts'
+import { SecretBox } from '../../../../src/redis/base/secret-box.ts'
 import { systemClock } from '../../../../src/telemetry/system-clock.ts'
 import { openEngine, type TestEngine } from '../../../support/engine/engine.ts'
 import { quietLogger, quietMetrics } from '../../../support/quiet.ts'
@@ -42,7 +42,9 @@ const newCompiler = () => createSettingsCompiler({ engine: opened.engine, box, e
 const cron = (name: string, team = 'one'): SecretOwner => ({ team, kind: 'cron', name })
 /** One value of so many bytes. */
 const values = (bytes: number): OwnSecrets => ({
-  ...{ signingSecrets: [], signingSecretRefs: [], headerValues: { 'x-key': 'v'.repeat(bytes) } },
+  signingSecrets: [],
+  signingSecretRefs: [],
+  headerValues: { 'x-key': 'v'.repeat(bytes) },
   headerOrigin: 'https://a.test',
 })
 const newReader = (connection = opened.connection, keys = box) =>
@@ -97,9 +99,6 @@ test('one team has so many bytes, whoever asks at once, and none of another', as
   await next.putOwnSecrets(cron(first), NO_OWN_SECRETS)
   expect(await next.putOwnSecrets(cron(last), values(30_000))).toMatchObject(applied)
   expect(await next.putOwnSecrets(cron(first), values(30_000))).toMatchObject({ status: 'too_large' })
-  // Of an earlier version, which had no bound.
-  await redis.client.hset(SECRETS_KEY, '["one","cron","old"]', `1 ${'x'.repeat(SECRET_BYTES_PER_TEAM_MAX)}`)
-  expect(await newCompiler().putOwnSecrets(cron('old'), values(30_000))).toMatchObject(applied)
 })
 
 test('whose first signing secrets are refused is not signed for by the team', async () => {

@@ -139,6 +139,7 @@ describe('the text that a bulk looks for', () => {
     get: () => Promise.resolve(bulk),
     failures: () => Promise.resolve([]),
     abort: () => Promise.resolve(bulk),
+    resume: () => Promise.resolve(bulk),
   }
   const filters = async (permissions: readonly Permission[]) => {
     const principalOf = () => aPrincipal('default', { permissions: new Set(permissions) })
@@ -202,11 +203,21 @@ describe('GET /api/me', () => {
       ofTerms({ scopes: ['read', 'push'], queues: ['emails'], expiresAtMs: NOW_MS + 1 }),
     )
     expect((await call(port, '/api/me', { headers: BEARER })).json).toEqual({
-      ...{ team: 'default', subject: 'ci', kind: 'token', roles: [], scopes: ['read', 'push'] },
-      ...{ queues: ['emails'], expires_at: '2026-11-21T10:00:00.001+00:00' },
+      team: 'default',
+      subject: 'ci',
+      kind: 'token',
+      roles: [],
+      scopes: ['read', 'push'],
+      queues: ['emails'],
+      expires_at: '2026-11-21T10:00:00.001+00:00',
       may: {
-        ...{ push: true, read: true, payloads: false },
-        ...{ operate: false, purge: false, edit: false, admin: false },
+        push: true,
+        read: true,
+        payloads: false,
+        operate: false,
+        purge: false,
+        edit: false,
+        admin: false,
       },
     })
   })

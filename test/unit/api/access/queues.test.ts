@@ -18,6 +18,7 @@ import {
   startApi,
   type RunningApi,
 } from '../api-fixture.ts'
+import { fakeQueueLists } from '../routes/fake-queue-lists.ts'
 
 let api: RunningApi | null = null
 afterEach(async () => api?.close())
@@ -114,8 +115,15 @@ describe('a token that is limited to queues', () => {
     const team = { kind: 'team', id: null, name: null } as const
     const cron = { kind: 'cron', id: 7, name: 'emails' } as const
     const parts: ApiChange = {
-      queues: {
-        list: () => Promise.resolve({ queues: [aQueue(), { ...aQueue(), name: 'sms' }], nextCursor: 'next' }),
+      queueLists: {
+        ...fakeQueueLists(aQueue()),
+        list: async () => {
+          const [{ rows: own }, { rows: others }] = await Promise.all([
+            fakeQueueLists(aQueue()).named('default', 'emails'),
+            fakeQueueLists({ ...aQueue(), name: 'sms' }).named('default', 'sms'),
+          ])
+          return { rows: [...own, ...others], nextCursor: 'next', summary: null }
+        },
         getByName: () => Promise.resolve(null),
       } as never,
       alerts: {
@@ -151,7 +159,7 @@ describe('a token that is limited to queues', () => {
   })
 
   it.each([
-    ['queues', 'queues'],
+    ['queueLists', 'queues'],
     ['crons', 'crons'],
     ['windows', 'maintenance-windows'],
     ['tokenStore', 'tokens'],
@@ -159,7 +167,7 @@ describe('a token that is limited to queues', () => {
     const asked: unknown[] = []
     const list = (query: { cursor: string | null }) => {
       asked.push(query.cursor)
-      const page = { queues: [], crons: [], windows: [], tokens: [] }
+      const page = { rows: [], summary: null, queues: [], crons: [], windows: [], tokens: [] }
       return Promise.resolve({ ...page, nextCursor: query.cursor === null ? 'sms' : null })
     }
     const send = await start(['emails'], { [part]: { list } })

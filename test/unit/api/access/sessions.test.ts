@@ -222,6 +222,19 @@ describe('a session ends', () => {
   })
 })
 
+test('a session is told as what it is in the audit log, whatever it sends beside its cookie', async () => {
+  const auditLog = new FakeAuditLog()
+  const api = await startApi({ auditLog })
+  const session = await loggedIn(api.port)
+  const stray = { authorization: 'Basic x', 'user-agent': 'punctual-cli/1' }
+  const headers = { ...session, ...OURS, ...stray, 'content-type': 'application/json' }
+  const body = '{"max_parallelism":3}'
+  expect((await call(api.port, '/api/queues/7', { method: 'PATCH', headers, body })).status).toBe(200)
+  const edits = auditLog.ended.flatMap((end) => (end?.entry.action === 'login' ? [] : [end?.entry.actor.via]))
+  expect(edits).toEqual(['dashboard'])
+  await api.close()
+})
+
 describe('a user of the cluster', () => {
   const JWT = 'user-token'
   const usersWho = (found: { admission: Admission }): UserVerifier => ({

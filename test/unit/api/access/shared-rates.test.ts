@@ -64,7 +64,8 @@ describe('a request', () => {
     const { used, rates } = buckets()
     for (let at = 0; at < 10; at += 1) await countRates({ team: 'shop', limits }, rates)
     expect(await countRates({ team: 'shop', limits }, rates)).toMatchObject({
-      ...{ limit: { name: 'ci' }, admission: { isAdmitted: false } },
+      limit: { name: 'ci' },
+      admission: { isAdmitted: false },
     })
     expect(used.get('shop/root')).toBe(3)
   })

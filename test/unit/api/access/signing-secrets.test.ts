@@ -53,7 +53,8 @@ it('shows the value once, and it is in no list and no audit record', async () =>
   const send = await start(store, {}, auditLog)
   const { status, json } = await send('POST')
   const made = {
-    ...{ id: 'punctual-signing-01010101:secret', is_newest: true },
+    id: 'punctual-signing-01010101:secret',
+    is_newest: true,
     created_at: '2026-11-21T10:00:00.000+00:00',
     secret_ref: { name: 'punctual-signing-01010101', key: 'secret' },
   }

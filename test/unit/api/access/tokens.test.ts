@@ -89,15 +89,25 @@ describe('POST /api/tokens', () => {
     const auditLog = new FakeAuditLog()
     const { post, list } = await start(store, {}, auditLog)
     const { status, json } = await post({
-      ...{ name: 'ci', description: 'CI', scopes: ['push', 'push'], queues: ['emails'] },
-      ...{ expires_at: '2027-01-31T00:00:00Z', rate_limit: { requests_per_second: 5 } },
+      name: 'ci',
+      description: 'CI',
+      scopes: ['push', 'push'],
+      queues: ['emails'],
+      expires_at: '2027-01-31T00:00:00Z',
+      rate_limit: { requests_per_second: 5 },
     })
     const { token, ...shown } = json as { token: string }
     expect([status, shown]).toEqual([
       201,
       {
-        ...{ id: 'ci', name: 'ci', description: 'CI', prefix: token.slice(0, 8), scopes: ['push'] },
-        ...{ queues: ['emails'], expires_at: '2027-01-31T00:00:00.000+00:00', last_used_at: null },
+        id: 'ci',
+        name: 'ci',
+        description: 'CI',
+        prefix: token.slice(0, 8),
+        scopes: ['push'],
+        queues: ['emails'],
+        expires_at: '2027-01-31T00:00:00.000+00:00',
+        last_used_at: null,
         rate_limit: { requests_per_second: 5, burst: 5 },
       },
     ])
@@ -176,13 +186,23 @@ describe('POST /api/tokens', () => {
   it('names every mistake', async () => {
     const { post } = await start(memoryTokens())
     const { status, json } = await post({
-      ...{ name: 'C I', scopes: ['push', 'all'], queues: [], expires_at: '2026-11-21T10:00:00Z' },
-      ...{ rate_limit: { burst: 0, pace: 1 }, token: 'mine' },
+      name: 'C I',
+      scopes: ['push', 'all'],
+      queues: [],
+      expires_at: '2026-11-21T10:00:00Z',
+      rate_limit: { burst: 0, pace: 1 },
+      token: 'mine',
     })
     expect(status).toBe(422)
     expect(Object.keys((json as { errors: object }).errors)).toEqual([
-      ...['name', 'scopes.1', 'queues', 'expires_at'],
-      ...['rate_limit.requests_per_second', 'rate_limit.burst', 'rate_limit.pace', 'token'],
+      'name',
+      'scopes.1',
+      'queues',
+      'expires_at',
+      'rate_limit.requests_per_second',
+      'rate_limit.burst',
+      'rate_limit.pace',
+      'token',
     ])
   })
 })

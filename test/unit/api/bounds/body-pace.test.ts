@@ -18,8 +18,12 @@ function world() {
 test('256 KiB of large bodies come in before the others wait for the next turn', () => {
   const { take, turn, resumed } = world()
   expect([take('a'), take('a'), take('a'), take('a'), take('a5'), take('a6')]).toEqual([
-    ...[true, true, true, true],
-    ...[false, false],
+    true,
+    true,
+    true,
+    true,
+    false,
+    false,
   ])
   expect(resumed()).toEqual([])
   turn()

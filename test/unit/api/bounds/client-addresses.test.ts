@@ -11,8 +11,11 @@ async function audited(change: ApiChange, headers: string): Promise<unknown> {
   const api = await startApi({ auditLog, ...change })
   try {
     const head = [
-      ...['POST /api/session HTTP/1.1', 'Host: localhost', `Authorization: ${BEARER.authorization}`],
-      ...['Content-Length: 0', 'Connection: close'],
+      'POST /api/session HTTP/1.1',
+      'Host: localhost',
+      `Authorization: ${BEARER.authorization}`,
+      'Content-Length: 0',
+      'Connection: close',
     ]
     const answer = await rawExchange(api.port, `${[...head, headers].join('\r\n')}\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 201 /)

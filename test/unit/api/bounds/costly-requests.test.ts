@@ -175,7 +175,9 @@ test('the bytes of a large body are held until it is read, and given back when i
   await push(ask, OTHER_TOKEN)
   const visits = noteVisits(held.gate)
   const request = send({
-    ...{ port: api.port, path: '/api/jobs', method: 'POST' },
+    port: api.port,
+    path: '/api/jobs',
+    method: 'POST',
     headers: { ...as(TOKEN), 'content-length': LARGE.length },
   })
   request.on('error', () => undefined)

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { BuiltDashboard } from '../../../../src/api/dashboard/built-dashboard.ts'
-import { encodingFor } from '../../../../src/api/dashboard/encoding.ts'
+import { encodingFor } from '../../../../src/api/encoding.ts'
 import { pageOf } from '../../../../src/api/dashboard/page.ts'
 import { BEARER, call, startApi, type RunningApi } from '../api-fixture.ts'
 

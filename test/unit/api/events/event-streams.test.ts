@@ -4,14 +4,14 @@ import { Writable } from 'node:stream'
 import { afterEach, expect, test } from 'vitest'
 import { EventStreams } from '../../../../src/api/events/event-streams.ts'
 import type { Principal } from '../../../../src/domain/access/principal.ts'
-import type { LiveLook } from '../../../../src/ports/live/live.ts'
+import type { LiveReading } from '../../../../src/ports/live/live.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { aPrincipal } from '../../../support/principals.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 import { BEARER, startApi, type RunningApi } from '../api-fixture.ts'
 
-const FIGURES = { pending: 1, inFlight: 0, oldestReadyMs: null, unreadAlerts: 0 }
-const LOOK: LiveLook = { figures: FIGURES, changed: new Set(), marks: [] }
+const FIGURES = { pending: 1, inFlight: 0, startable: 0, stopped: 0, oldestStartable: null, unreadAlerts: 0 }
+const READING: LiveReading = { figures: FIGURES, changed: new Set(), marks: [] }
 const CHECK_MS = 60_000
 const HEARTBEAT_MS = 15_000
 
@@ -27,7 +27,7 @@ afterEach(async () => {
 async function start(streamsMax?: number) {
   let principal: Principal | null = aPrincipal('default')
   const clock = createFakeClock()
-  const reader = { look: () => Promise.resolve([LOOK]) }
+  const reader = { read: () => Promise.resolve([READING]) }
   streams = new EventStreams({
     reader,
     clock,

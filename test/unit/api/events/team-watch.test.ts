@@ -1,33 +1,40 @@
 import { expect, test } from 'vitest'
 import { ROUND_MS, TeamWatch } from '../../../../src/api/events/team-watch.ts'
-import type { AskedTeam, LiveKind, LiveLook } from '../../../../src/ports/live/live.ts'
+import type { AskedTeam, LiveKind, LiveReading } from '../../../../src/ports/live/live.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
-const IDLE = { pending: 0, inFlight: 0, oldestReadyMs: null, unreadAlerts: 0 }
+const IDLE = { pending: 0, inFlight: 0, startable: 0, stopped: 0, oldestStartable: null, unreadAlerts: 0 }
 
-function lookOf(change: Partial<LiveLook['figures']> = {}, changed: readonly LiveKind[] = []): LiveLook {
+const oldest = (ageMs: number) => ({ ageMs, queue: { id: 7, name: 'emails' } })
+
+function readingOf(
+  change: Partial<LiveReading['figures']> = {},
+  changed: readonly LiveKind[] = [],
+): LiveReading {
   return { figures: { ...IDLE, ...change }, changed: new Set(changed), marks: [] }
 }
 
-/** Answers the looks in turn, the last one from then on; an Error is thrown. */
-function watchOf(...looks: ReadonlyArray<LiveLook | Error>) {
+/** Answers the readings in turn, the last one from then on; an Error is thrown. */
+function watchOf(...readings: ReadonlyArray<LiveReading | Error>) {
   const clock = createFakeClock()
   const asked: AskedTeam[][] = []
-  const look = (teams: readonly AskedTeam[]): Promise<LiveLook[]> => {
+  const read = (teams: readonly AskedTeam[]): Promise<LiveReading[]> => {
     asked.push([...teams])
-    const next = looks[Math.min(asked.length, looks.length) - 1]
-    return next instanceof Error ? Promise.reject(next) : Promise.resolve(teams.map(() => next as LiveLook))
+    const next = readings[Math.min(asked.length, readings.length) - 1]
+    return next instanceof Error
+      ? Promise.reject(next)
+      : Promise.resolve(teams.map(() => next as LiveReading))
   }
-  const watch = new TeamWatch({ reader: { look }, clock, logger: quietLogger })
+  const watch = new TeamWatch({ reader: { read }, clock, logger: quietLogger })
   const round = () => clock.advance(ROUND_MS)
   return { watch, asked, round, clock }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('all pages of a team are served by one look a round, and nothing is read while there is none', async () => {
-  const { watch, asked, round } = watchOf(lookOf())
+test('all pages of a team are served by one reading a round, and nothing is read while there is none', async () => {
+  const { watch, asked, round } = watchOf(readingOf())
   const texts: string[] = []
   const ends = Array.from({ length: 200 }, () => watch.watch('shop', (text) => texts.push(text)))
   await settled()
@@ -46,9 +53,9 @@ test('all pages of a team are served by one look a round, and nothing is read wh
 
 test('figures are said when they change, and what has changed by its kind', async () => {
   const { watch, round } = watchOf(
-    lookOf(),
-    lookOf({ pending: 2, oldestReadyMs: 4_900 }, ['audit', 'jobs']),
-    lookOf({ pending: 2, oldestReadyMs: 4_999 }),
+    readingOf(),
+    readingOf({ pending: 2, oldestStartable: oldest(4_900) }, ['audit', 'jobs']),
+    readingOf({ pending: 2, oldestStartable: oldest(4_999) }),
   )
   const texts: string[] = []
   watch.watch('shop', (text) => texts.push(text))
@@ -56,8 +63,9 @@ test('figures are said when they change, and what has changed by its kind', asyn
   await round()
   await round()
   expect(texts).toEqual([
-    'event: figures\ndata: {"pending":0,"in_flight":0,"oldest_ready_seconds":null,"unread_alerts":0}\n\n',
-    'event: figures\ndata: {"pending":2,"in_flight":0,"oldest_ready_seconds":4,"unread_alerts":0}\n\n' +
+    'event: figures\ndata: {"pending":0,"in_flight":0,"startable":0,"stopped":0,"oldest_startable_seconds":null,"oldest_queue":null,"unread_alerts":0}\n\n',
+    'event: figures\ndata: {"pending":2,"in_flight":0,"startable":0,"stopped":0,"oldest_startable_seconds":4,' +
+      '"oldest_queue":{"queue_id":7,"name":"emails"},"unread_alerts":0}\n\n' +
       'event: changed\ndata: {"kinds":["jobs","audit"]}\n\n',
   ])
   const later: string[] = []
@@ -67,10 +75,10 @@ test('figures are said when they change, and what has changed by its kind', asyn
 
 test('a store that is away is said once, and the figures again when it is back', async () => {
   const { watch, asked, round } = watchOf(
-    lookOf(),
+    readingOf(),
     new Error('away'),
     new Error('away'),
-    lookOf({}, ['jobs']),
+    readingOf({}, ['jobs']),
   )
   const texts: string[] = []
   watch.watch('shop', (text) => texts.push(text.split('\n', 1)[0] ?? ''))
@@ -83,22 +91,22 @@ test('a store that is away is said once, and the figures again when it is back',
   expect(asked[3]?.[0]?.before).not.toBeNull()
 })
 
-test('a watch that is closed leaves no timer, and rests once the look in progress has ended', async () => {
-  const idle = watchOf(lookOf())
+test('a watch that is closed leaves no timer, and rests once the round in progress has ended', async () => {
+  const idle = watchOf(readingOf())
   idle.watch.watch('shop', () => undefined)
   await settled()
   expect(idle.clock.timers).toBe(1)
   await idle.watch.close()
   expect(idle.clock.timers).toBe(0)
 
-  const [clock, answer] = [createFakeClock(), Promise.withResolvers<LiveLook[]>()]
-  const watch = new TeamWatch({ reader: { look: () => answer.promise }, clock, logger: quietLogger })
+  const [clock, answer] = [createFakeClock(), Promise.withResolvers<LiveReading[]>()]
+  const watch = new TeamWatch({ reader: { read: () => answer.promise }, clock, logger: quietLogger })
   watch.watch('shop', () => undefined)
   let isClosed = false
   const closing = watch.close().then(() => (isClosed = true))
   await settled()
   expect(isClosed).toBe(false)
-  answer.resolve([lookOf()])
+  answer.resolve([readingOf()])
   await closing
   expect(clock.timers).toBe(0)
 })

@@ -19,7 +19,7 @@ async function serve(listener: RequestListener) {
   let nowMs = 0
   const made = createServer(
     measured(listener, {
-      requests: { answered: (...one) => void counted.push(one) },
+      requests: { answered: (...one) => void counted.push(one), pushShed: () => undefined },
       clock: { monotonicMs: () => (nowMs += 1_000) },
     }),
   )

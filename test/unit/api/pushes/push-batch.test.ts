@@ -50,11 +50,14 @@ describe('a batch of pushes', () => {
     const answer = await post({ jobs })
     expect(answer.status).toBe(200)
     expect(results(answer).map(({ status, job_id }) => job_id ?? status)).toEqual([
-      ...[16, 422, 422, 422, 429, 429, 409, 503, 503, 422, 422, 80],
+      16, 422, 422, 422, 429, 429, 409, 503, 503, 422, 422, 80,
     ])
     const [made, invalid, noObject, conflict, full, , , down] = results(answer)
     expect(made).toEqual({
-      ...{ status: 201, success: true, queue_id: 7, job_id: 16 },
+      status: 201,
+      success: true,
+      queue_id: 7,
+      job_id: 16,
       scheduled_at: '2026-11-21T10:00:00.000+00:00',
       message: 'Scheduled successfully',
     })

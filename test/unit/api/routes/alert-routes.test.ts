@@ -5,8 +5,13 @@ import { anAlert, BEARER, call, OTHER_TOKEN, type RunningApi, startApi } from '.
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
 const OTHER = { authorization: `Bearer ${OTHER_TOKEN}` }
 const ANY: AlertFilter = {
-  ...{ type: null, reason: null, resourceKind: null, resourceId: null, isRead: null },
-  ...{ afterMs: null, beforeMs: null },
+  type: null,
+  reason: null,
+  resourceKind: null,
+  resourceId: null,
+  isRead: null,
+  afterMs: null,
+  beforeMs: null,
 }
 const WIRE = {
   id: 7,

@@ -174,7 +174,10 @@ describe('a window that cannot be computed', () => {
     expect(json).toMatchObject({
       windows: [
         {
-          ...{ name: 'bad', active: false, next_start_at: null, recurring: [{ time_zone: 'CST' }] },
+          name: 'bad',
+          active: false,
+          next_start_at: null,
+          recurring: [{ time_zone: 'CST' }],
           problem: expect.stringMatching(/^recurring\.0\.time_zone must be .* Use America\/Chicago/),
         },
         { name: 'good', next_start_at: '2026-11-22T09:00:00.000+00:00', problem: null },
@@ -201,7 +204,8 @@ describe('a window that cannot be computed', () => {
       ],
     })
     expect((await get(`/api/window-openings${SPAN}`)).json).toMatchObject({
-      ...{ openings: [{ window_id: 'good' }], cut: ['bad'] },
+      openings: [{ window_id: 'good' }],
+      cut: ['bad'],
     })
     expect((await call(api.port, `${WINDOWS}/bad`, { method: 'DELETE', headers: BEARER })).status).toBe(204)
   })

@@ -128,8 +128,11 @@ describe('a test of notifications', () => {
 describe('GET /api/team', () => {
   const HEALTH: readonly ChannelHealth[] = [
     {
-      ...{ channel: 'ops', state: 'failing', lastAnswer: '404 no_service' },
-      ...{ failingSinceMs: Date.UTC(2026, 10, 21), lastTriedAtMs: Date.UTC(2026, 10, 21) },
+      channel: 'ops',
+      state: 'failing',
+      lastAnswer: '404 no_service',
+      failingSinceMs: Date.UTC(2026, 10, 21),
+      lastTriedAtMs: Date.UTC(2026, 10, 21),
     },
     { channel: 'gone', state: 'ok', failingSinceMs: null, lastAnswer: '200 ok', lastTriedAtMs: 1 },
   ]

@@ -29,7 +29,9 @@ const errors = (answer: { json: unknown }) => (answer.json as { errors: Record<s
 
 test('the openings of all windows come by their start', async () => {
   const opening = (id: string, from: string, to: string) => ({
-    ...{ window_id: id, start_at: `${from}.000+00:00`, end_at: `${to}.000+00:00` },
+    window_id: id,
+    start_at: `${from}.000+00:00`,
+    end_at: `${to}.000+00:00`,
   })
   expect((await get(SPAN)).json).toEqual({
     openings: [
@@ -64,7 +66,8 @@ test('a preview tells schedules in English, and the next five openings', async (
   expect(json).toMatchObject({ descriptions: ['At 01:00, only on Saturday'], openings: { length: 5 } })
   const { openings } = json as { openings: unknown[] }
   expect(openings[0]).toEqual({
-    ...{ start_at: '2026-11-28T00:00:00.000+00:00', end_at: '2026-11-28T02:00:00.000+00:00' },
+    start_at: '2026-11-28T00:00:00.000+00:00',
+    end_at: '2026-11-28T02:00:00.000+00:00',
   })
 })
 

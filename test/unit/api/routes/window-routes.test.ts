@@ -6,10 +6,19 @@ const PATH = '/api/maintenance-windows'
 const ONCE = { start_at: '2026-12-01T22:00:00Z', end_at: '2026-12-01T23:30:00+01:00' }
 const SCHEDULE = { cron_expression: '0 1 * * sat', time_zone: 'Europe/Berlin', duration_seconds: 7_200 }
 const WIRE = {
-  ...{ id: 'night', name: 'night', resource: { kind: 'queue', id: 7, name: 'emails' } },
-  ...{ start_at: '2026-11-21T09:59:00.000+00:00', end_at: '2026-11-21T10:01:00.000+00:00', recurring: null },
-  ...{ action: 'mute', reason: null, active: true, active_since: '2026-11-21T09:59:00.000+00:00' },
-  ...{ ends_at: '2026-11-21T10:01:00.000+00:00', next_start_at: null, problem: null },
+  id: 'night',
+  name: 'night',
+  resource: { kind: 'queue', id: 7, name: 'emails' },
+  start_at: '2026-11-21T09:59:00.000+00:00',
+  end_at: '2026-11-21T10:01:00.000+00:00',
+  recurring: null,
+  action: 'mute',
+  reason: null,
+  active: true,
+  active_since: '2026-11-21T09:59:00.000+00:00',
+  ends_at: '2026-11-21T10:01:00.000+00:00',
+  next_start_at: null,
+  problem: null,
 }
 
 let api: RunningApi
@@ -73,14 +82,12 @@ describe('a new window', () => {
       reason: 'Backup',
     })
     expect(answer.json).toMatchObject({
-      ...{
-        id: 'made-up',
-        start_at: null,
-        end_at: null,
-        recurring: [SCHEDULE],
-        action: 'mute',
-        reason: 'Backup',
-      },
+      id: 'made-up',
+      start_at: null,
+      end_at: null,
+      recurring: [SCHEDULE],
+      action: 'mute',
+      reason: 'Backup',
       resource: { kind: 'cron', id: 7, name: 'Nightly' },
     })
     expect(settings().resource).toEqual({ kind: 'cron', name: 'nightly-0a1b2c3d' })
@@ -88,8 +95,14 @@ describe('a new window', () => {
 
   it('with every mistake is refused with all of them at once, in the order of the fields', async () => {
     const answer = await create({
-      ...{ name: 'Night shift', resource: { kind: 'team' }, start_at: 'tomorrow', end_at: 7, recurring: [] },
-      ...{ action: 'skip', reason: 'x'.repeat(1_025), extra: 1 },
+      name: 'Night shift',
+      resource: { kind: 'team' },
+      start_at: 'tomorrow',
+      end_at: 7,
+      recurring: [],
+      action: 'skip',
+      reason: 'x'.repeat(1_025),
+      extra: 1,
     })
     expect(answer.status).toBe(422)
     expect(errors(answer)).toEqual({

@@ -47,9 +47,13 @@ test('audit takes every kind that the API has', async () => {
   expect(await api.run(['audit', '--resource-kind', 'pod'])).toMatchObject({ code: 1, out: '' })
 })
 
-test('what a creation sets is cut in a table, and whole where there is room', async () => {
+test('what a creation sets is whole, but on a terminal that is narrower', async () => {
   const record = { ...toWireAuditRecord(AN_AUDIT_RECORD), after: { url: `https://e.com/${'x'.repeat(99)}` } }
   api.answer = { status: 200, body: JSON.stringify({ records: [record], next_cursor: null }) }
-  expect((await api.run(['audit'])).out).toContain(`  url="https://e.com/${'x'.repeat(40)}…\n`)
+  let screen = ''
+  await api.run(['audit'], { stdout: { width: 130, write: (text) => (screen += text) } })
+  expect(screen).toMatch(/ {2}url="https:\/\/e\.com\/x+…\n/)
+  expect(screen.split('\n').map(({ length }) => length)).toEqual([80, 130, 0])
+  expect((await api.run(['audit'])).out).toContain(`${'x'.repeat(99)}"\n`)
   expect((await api.run(['audit', '-o', 'wide'])).out).toContain(`${'x'.repeat(99)}"\n`)
 })

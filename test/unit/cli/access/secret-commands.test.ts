@@ -4,7 +4,9 @@ import { useApi } from '../cli-fixture.ts'
 const api = useApi()
 
 const shown = (id: string, isNewest: boolean) => ({
-  ...{ id: `${id}:secret`, is_newest: isNewest, secret_ref: { name: id, key: 'secret' } },
+  id: `${id}:secret`,
+  is_newest: isNewest,
+  secret_ref: { name: id, key: 'secret' },
   created_at: isNewest ? '2026-11-21T10:05:00.000+00:00' : null,
 })
 
@@ -30,7 +32,7 @@ test('secrets create shows the value on a line of its own', async () => {
 
 test('secrets delete names what it did', async () => {
   api.answer = { status: 204, body: '' }
-  const { out } = await api.run(['secrets', 'delete', 'old:secret'])
+  const { out } = await api.run(['secrets', 'delete', '--yes', 'old:secret'])
   expect(decodeURIComponent(api.received[0]?.url ?? '')).toBe('/api/signing-secrets/old:secret')
   expect(out).toBe('signing secret old:secret deleted\n')
 })

@@ -19,7 +19,7 @@ describe('a queue', () => {
   ])('given as %s is looked up by its name', async (given, name) => {
     api.firstAnswers = [queueNamed(name)]
     api.answer = { status: 204, body: '' }
-    expect(await api.run(['queues', 'delete', given])).toEqual({
+    expect(await api.run(['queues', 'delete', '--yes', given])).toEqual({
       code: 0,
       out: 'queue 12 deleted\n',
       err: '',
@@ -32,7 +32,7 @@ describe('a queue', () => {
 
   test.each(['7', 'queue/7'])('given as %s is one id', async (given) => {
     api.answer = { status: 204, body: '' }
-    await api.run(['queues', 'delete', given])
+    await api.run(['queues', 'delete', '--yes', given])
     expect(called()).toEqual(['DELETE /api/queues/7'])
   })
 
@@ -56,7 +56,7 @@ describe('a queue', () => {
       ['queues', 'pause', 'emails'],
       ['queues', 'drain', 'emails'],
       ['queues', 'resume', 'emails'],
-      ['queues', 'purge', 'emails'],
+      ['queues', 'purge', '--yes', 'emails'],
       ['queues', 'edit', 'emails', '--timeout', '5'],
       ['alerts', '--queue', 'emails'],
       ['windows', 'create', '--for', '2h', '--queue', 'emails'],
@@ -96,7 +96,8 @@ test.each([
   await api.run(['crons', 'edit', '3', '--queue', given])
   expect(called()).toEqual([
     ...(isLookedUp ? ['GET /api/queues/7'] : []),
-    ...['GET /api/crons/3', 'PATCH /api/crons/3'],
+    'GET /api/crons/3',
+    'PATCH /api/crons/3',
   ])
   expect(api.received.at(-1)?.body).toBe(JSON.stringify({ queue }))
 })
@@ -105,7 +106,7 @@ describe('a cron', () => {
   test('is found by its name on a later page', async () => {
     api.firstAnswers = [cronPage([{ id: 1, name: 'other' }], 'c'), cronPage([{ id: 3, name: 'Nightly' }])]
     api.answer = { status: 204, body: '' }
-    expect((await api.run(['crons', 'delete', 'Nightly'])).out).toBe('cron 3 deleted\n')
+    expect((await api.run(['crons', 'delete', '--yes', 'Nightly'])).out).toBe('cron 3 deleted\n')
     expect(called()).toEqual([
       'GET /api/crons?limit=1000',
       'GET /api/crons?limit=1000&cursor=c',
@@ -118,7 +119,7 @@ describe('a cron', () => {
       { id: 1, name: 'Nightly' },
       { id: 3, name: 'Nightly' },
     ])
-    const ran = await api.run(['crons', 'delete', 'Nightly'])
+    const ran = await api.run(['crons', 'delete', '--yes', 'Nightly'])
     expect(ran).toEqual({
       code: 2,
       out: '',
@@ -143,9 +144,9 @@ describe('a cron', () => {
 
 test('ids are taken as -o name prints them', async () => {
   api.answer = { status: 204, body: '' }
-  expect((await api.run(['delete', 'job/16'])).out).toBe('job 16 deleted\n')
-  await api.run(['windows', 'delete', 'window/night'])
-  await api.run(['tokens', 'revoke', 'token/ci'])
+  expect((await api.run(['delete', '--yes', 'job/16'])).out).toBe('job 16 deleted\n')
+  await api.run(['windows', 'delete', '--yes', 'window/night'])
+  await api.run(['tokens', 'revoke', '--yes', 'token/ci'])
   api.answer = answered({})
   await api.run(['bulk', 'create', 'retry', 'job/16', '17'])
   expect(called().slice(0, 3)).toEqual([
@@ -155,7 +156,7 @@ test('ids are taken as -o name prints them', async () => {
   ])
   expect(JSON.parse(api.received[3]?.body ?? '')).toEqual({ action: 'retry', ids: [16, 17] })
   api.received = []
-  for (const verb of ['alerts show alert/9', 'bulk show bulk/8', 'secrets delete signing-secret/k']) {
+  for (const verb of ['alerts show alert/9', 'bulk show bulk/8', 'secrets delete --yes signing-secret/k']) {
     await api.run(verb.split(' '))
   }
   expect(called()).toEqual(['GET /api/alerts/9', 'GET /api/bulk/8', 'DELETE /api/signing-secrets/k'])

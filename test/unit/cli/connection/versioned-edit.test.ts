@@ -40,9 +40,9 @@ describe.each([
   })
 
   test('says what another one changed before it, but not what changes by itself', async () => {
-    const before = { [field]: 30, counts: 1, last_run: 1, active: 1, same: [1] }
+    const before = { [field]: 30, counts: 1, throttled: 1, last_run: 1, active: 1, same: [1] }
     api.firstAnswers = [read(FIRST, before), CHANGED]
-    api.answer = read(SECOND, { [field]: 60, counts: 2, last_run: 2, active: 2, same: [1] })
+    api.answer = read(SECOND, { [field]: 60, counts: 2, throttled: 2, last_run: 2, active: 2, same: [1] })
     expect(await edit()).toEqual({
       code: 6,
       out: '',
@@ -80,8 +80,20 @@ describe.each([
 })
 
 test('crons and windows are shown with their versions', async () => {
-  api.answer = read(FIRST, { warnings: [], consecutive_failures: 0, last_run: null, queue: null })
+  api.answer = read(FIRST, {
+    warnings: [],
+    consecutive_failures: 0,
+    last_run: null,
+    queue: null,
+    managed_by: null,
+  })
   expect((await api.run(['crons', 'show', '7', '-o', 'wide'])).out).toContain(`\nversion ${FIRST}\n`)
-  api.answer = read(FIRST, { recurring: null, resource: null, reason: null, next_start_at: null })
+  api.answer = read(FIRST, {
+    recurring: null,
+    resource: null,
+    reason: null,
+    next_start_at: null,
+    problem: null,
+  })
   expect((await api.run(['windows', 'show', 'night', '-o', 'wide'])).out).toContain(`\nversion ${FIRST}\n`)
 })

@@ -38,12 +38,14 @@ test('a dry run shows the change and sends none', async () => {
   expect(api.received).toEqual([])
 })
 
-test('a job is fired and deleted', async () => {
+test('a job is fired, cancelled and deleted', async () => {
   api.answer = { status: 200, body: CREATED }
+  expect((await api.run(['cancel', '4711', '-o', 'name'])).out).toBe('job/16\n')
   expect((await api.run(['fire', '4711', '-o', 'name'])).out).toBe('job/16\n')
   api.answer = { status: 204, body: '' }
-  expect((await api.run(['delete', '4711'])).out).toBe('job 4711 deleted\n')
+  expect((await api.run(['delete', '--yes', '4711'])).out).toBe('job 4711 deleted\n')
   expect(api.received.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    'POST /api/jobs/4711/cancel',
     'POST /api/jobs/4711/fire',
     'DELETE /api/jobs/4711',
   ])
@@ -51,7 +53,7 @@ test('a job is fired and deleted', async () => {
 
 test('what cannot be done is told in the words of the API', async () => {
   api.answer = { status: 409, body: '{"error":"The job is in flight."}' }
-  const ran = await api.run(['delete', '4711'])
+  const ran = await api.run(['delete', '--yes', '4711'])
   expect(ran).toEqual({ out: '', err: 'punctual: The job is in flight.\n', code: 1 })
 })
 
@@ -77,7 +79,9 @@ test.each(['retry', 'replay', 'duplicate'])('%s waits for the new job', async (v
   expect(ran).toMatchObject({ err: '', code: 0 })
   expect(ran.out.startsWith(`${SCHEDULED}job 16  u\n`)).toBe(true)
   expect(api.received.map(({ url }) => url)).toEqual([
-    ...[`/api/jobs/4711/${verb}`, '/api/jobs/16', '/api/jobs/16'],
+    `/api/jobs/4711/${verb}`,
+    '/api/jobs/16',
+    '/api/jobs/16',
   ])
   expect(await wait('dead_lettered')).toMatchObject({
     err: 'punctual: job 16 ended as dead_lettered\n',

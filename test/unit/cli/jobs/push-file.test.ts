@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { batchesOf, type GivenLine } from '../../../../src/cli/batch/given-lines.ts'
+import { batchesOf, type GivenLine } from '../../../../src/cli/jobs/batch/given-lines.ts'
 import { inputOf, useApi } from '../cli-fixture.ts'
 
 const api = useApi()
@@ -85,6 +85,15 @@ describe('push --file', () => {
       code: 5,
     })
     expect(slept).toEqual([1_000, 2_000, 4_000, 8_000, 16_000])
+  })
+
+  test('tells what the first try pushed, although no other one gets an answer', async () => {
+    api.firstAnswers = [answerOf(job(1), refused(503))]
+    api.answer = away
+    const ran = await push('{}\n{}\n', '-o', 'name')
+    expect(ran).toMatchObject({ out: 'job/1\n', code: 5 })
+    expect(ran.err).toMatch(/^punctual: line 2: No\.\npunctual: stopped after line 2, 1 lines pushed; /)
+    expect(sent().map((jobs) => jobs.length)).toEqual([2, 1, 1, 1, 1, 1])
   })
 
   test('stops at once where waiting does not help, and reads no further', async () => {

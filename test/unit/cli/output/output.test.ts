@@ -37,7 +37,7 @@ describe('an answer', () => {
     ],
     ['name', 'thing/a\nthing/b\\x1b[2J\n'],
   ] as const)('as %s', (format, shown) => {
-    expect(answerText(answer, format, LIST).replaceAll(/ +$/gm, '')).toBe(shown)
+    expect(answerText(answer, { format, width: null }, LIST).replaceAll(/ +$/gm, '')).toBe(shown)
   })
 
   test('no format was left out', () => expect(OUTPUT_FORMATS).toHaveLength(5))
@@ -121,12 +121,12 @@ test('a dry run prints the request and sends nothing but questions', async () =>
 test('what was pushed can be named alone', async () => {
   expect((await api.run(['push', 'q', 'https://e.com', '-o', 'name'])).out).toBe('job/16\n')
   api.answer = { status: 204, body: '' }
-  expect((await api.run(['crons', 'delete', '7', '-o', 'name'])).out).toBe('cron/7\n')
-  expect((await api.run(['crons', 'delete', '7', '-o', 'json'])).out).toBe('')
+  expect((await api.run(['crons', 'delete', '--yes', '7', '-o', 'name'])).out).toBe('cron/7\n')
+  expect((await api.run(['crons', 'delete', '--yes', '7', '-o', 'json'])).out).toBe('')
 })
 
 test.each(['.', '..', ''])('the id %j is a misuse, not another operation', async (id) => {
-  expect(await api.run(['delete', id])).toMatchObject({ code: 2, out: '' })
+  expect(await api.run(['delete', '--yes', id])).toMatchObject({ code: 2, out: '' })
   expect(api.received).toEqual([])
 })
 
@@ -163,7 +163,18 @@ describe('--watch', () => {
   })
 
   test('tells that a list has become empty', async () => {
-    const queue = { queue_id: 7, name: 'mails', counts: {}, is_active: true, is_draining: false }
+    const queue = {
+      queue_id: 7,
+      name: 'mails',
+      counts: {},
+      is_active: true,
+      is_draining: false,
+      throttled: null,
+      startable: 0,
+      stopped: null,
+      oldest_startable_seconds: null,
+      last_hour: { ended: 0, failed: 0 },
+    }
     const pageOf = (queues: object[]) => ({
       status: 200,
       body: JSON.stringify({ queues, next_cursor: null }),

@@ -11,6 +11,7 @@ const LOAD: Load = {
   batch: 1,
   jobBytes: 152,
   waitingJobs: 600_000,
+  rateLimit: null,
 }
 
 function planOf(change: Partial<Load> = {}): CapacityPlan {
@@ -38,7 +39,23 @@ describe('plan', () => {
     expect(JSON.parse(out)).toEqual(planOf({ batch: 100, jobBytes: 2000, waitingJobs: 5 }))
   })
 
+  test('tells what a rate limit keeps waiting', async () => {
+    const { out } = await api.run(['plan', ...GIVEN, '--rate-limit', '600/1m'])
+    expect(out).toContain(
+      '1,000 jobs/s over 50 queues of at most 600/m, calls of 200 ms: 98 calls in flight\n',
+    )
+    expect(out).toContain(
+      'warning: The rate limit lets 490 of 1000 jobs/s begin, so 510 more wait each second: raise it, or push fewer.\n',
+    )
+    const { out: json } = await api.run(['plan', ...GIVEN, '--rate-limit', '600/1m', '--json'])
+    expect(JSON.parse(json)).toEqual(planOf({ rateLimit: { limit: 600, period_seconds: 60 } }))
+  })
+
   test.each([
+    [
+      [...GIVEN, '--rate-limit', 'fast'],
+      '--rate-limit "fast" is not a rate such as 10/s or 600/1m, and not none',
+    ],
     [['--queues', '50', '--call-ms', '200'], '--jobs-per-second is needed'],
     [['--jobs-per-second', '5', '--call-ms', '200'], '--queues is needed'],
     [['--jobs-per-second', '5', '--queues', '1'], '--call-ms is needed'],
@@ -64,6 +81,21 @@ describe('a plan', () => {
     })
     // Half of the concurrency of each.
     expect(planOf({ jobsPerSecond: 300, callMs: 20_000 }).executors.pods).toBe(12)
+  })
+
+  test('has no more calls than the rate limits of its queues let begin', () => {
+    const slow = planOf({
+      jobsPerSecond: 1000,
+      queues: 2,
+      callMs: 1000,
+      rateLimit: { limit: 5, period_seconds: 1 },
+    })
+    expect(slow).toMatchObject({ calls_per_second: 9.8, calls_in_flight: 10, connections_to_targets: 10 })
+    expect(slow.executors.cores).toBeLessThan(planOf({ queues: 2 }).executors.cores / 50)
+    // What is pushed is stored all the same.
+    expect(slow.api).toEqual(planOf({ queues: 2 }).api)
+    const fast = planOf({ rateLimit: { limit: 30, period_seconds: 1 } })
+    expect(fast).toMatchObject({ calls_per_second: 1000, calls_in_flight: 200, warnings: [] })
   })
 
   test('uses three fifths of a core', () => {

@@ -91,7 +91,8 @@ describe('verify', () => {
     expect(await run('--secret', NEW, '--body', '-')).toMatchObject({ code: 0 })
     expect(await run('--secret', NEW, '--body', `@${join(folder, 'body')}`)).toMatchObject({ code: 0 })
     expect(await run('--secret', '-', '--body', '-')).toEqual({
-      ...{ out: '', code: 2 },
+      out: '',
+      code: 2,
       err: 'punctual: standard input is the secret or the body, not both\n',
     })
     rmSync(folder, { recursive: true })

@@ -5,15 +5,25 @@ import {
   readAlertSelection,
 } from '../../../../src/contract/requests/alert-query.ts'
 
+const NOW_MS = 1_800_000_000_000
+
 const ANY = {
-  ...{ type: null, reason: null, resourceKind: null, resourceId: null, isRead: null },
-  ...{ afterMs: null, beforeMs: null },
+  type: null,
+  reason: null,
+  resourceKind: null,
+  resourceId: null,
+  isRead: null,
+  afterMs: null,
+  beforeMs: null,
 }
 const REQUIRED =
   'The all field is required when none of type / reason / resource kind / resource id / read / after / before are present.'
 
 test('an empty query is the first page of all alerts', () => {
-  expect(readAlertQuery('')).toEqual({ kind: 'valid', value: { filter: ANY, limit: 100, cursor: null } })
+  expect(readAlertQuery('', NOW_MS)).toEqual({
+    kind: 'valid',
+    value: { filter: ANY, limit: 100, cursor: null },
+  })
 })
 
 test('every filter, in a query and in a body', () => {
@@ -29,26 +39,31 @@ test('every filter, in a query and in a body', () => {
   const search =
     'type=failure&reason=quota_nearly_used&resource_kind=cron&resource_id=0&read=false' +
     '&after=2026-11-21T10:00:00Z&before=2026-11-21T10:30:00%2B01:00'
-  expect(readAlertQuery(`${search}&limit=7&cursor=x`)).toEqual({
+  expect(readAlertQuery(`${search}&limit=7&cursor=x`, NOW_MS)).toEqual({
     kind: 'valid',
     value: { filter, limit: 7, cursor: 'x' },
   })
-  expect(readAlertDeletion(search)).toEqual({ kind: 'valid', value: filter })
+  expect(readAlertDeletion(search, NOW_MS)).toEqual({ kind: 'valid', value: filter })
   const body = {
-    ...{ type: 'failure', reason: 'quota_nearly_used', resource_kind: 'cron', resource_id: 0, read: false },
-    ...{ after: '2026-11-21T10:00:00Z', before: '2026-11-21T10:30:00+01:00' },
+    type: 'failure',
+    reason: 'quota_nearly_used',
+    resource_kind: 'cron',
+    resource_id: 0,
+    read: false,
+    after: '2026-11-21T10:00:00Z',
+    before: '2026-11-21T10:30:00+01:00',
   }
   expect(readAlertSelection(Buffer.from(JSON.stringify(body)))).toEqual({ kind: 'valid', value: filter })
 })
 
 test('a time as our answers write it, whose plus sign was not escaped', () => {
-  expect(readAlertQuery('after=2026-11-21T10:00:00.000+00:00')).toMatchObject({
+  expect(readAlertQuery('after=2026-11-21T10:00:00.000+00:00', NOW_MS)).toMatchObject({
     value: { filter: { afterMs: Date.UTC(2026, 10, 21, 10) } },
   })
 })
 
 test('everything is deleted or marked only when it is asked for', () => {
-  expect(readAlertDeletion('all=true')).toEqual({ kind: 'valid', value: ANY })
+  expect(readAlertDeletion('all=true', NOW_MS)).toEqual({ kind: 'valid', value: ANY })
   expect(readAlertSelection(Buffer.from('{}'))).toEqual({ kind: 'valid', value: ANY })
   expect(readAlertSelection(Buffer.from('{"type":null}'))).toEqual({ kind: 'valid', value: ANY })
 })
@@ -64,18 +79,22 @@ test.each([
     'The resource id field must be between 0 and 9007199254740991.',
   ],
   ['read=yes', 'read', 'The read field must be true or false.'],
-  ['after=yesterday', 'after', 'The after field must be a valid ISO 8601 timestamp with an offset.'],
+  [
+    'after=yesterday',
+    'after',
+    'The after field must be a valid ISO 8601 timestamp with an offset, or a span back from now such as 15m, 1h or 7d.',
+  ],
   [
     'before=2026-11-21T10:00',
     'before',
-    'The before field must be a valid ISO 8601 timestamp with an offset.',
+    'The before field must be a valid ISO 8601 timestamp with an offset, or a span back from now such as 15m, 1h or 7d.',
   ],
   [`after=${'1'.repeat(65)}`, 'after', 'The after field must not be greater than 64 characters.'],
   ['type=', 'type', 'The type field must have a value.'],
   ['type=failure&type=warning', 'type', 'The type field must be given once only.'],
   ['sort=asc', 'sort', 'The sort field is unknown.'],
 ])('a list with %s', (search, field, text) => {
-  const result = readAlertQuery(search)
+  const result = readAlertQuery(search, NOW_MS)
   expect(result.kind === 'invalid' && Object.entries(result.problem.errors)).toEqual([[field, [text]]])
 })
 
@@ -88,7 +107,7 @@ test.each([
   ['type=', { type: ['The type field must have a value.'] }],
   ['limit=1', { all: [REQUIRED], limit: ['The limit field is unknown.'] }],
 ])('a deletion with %j', (search, errors) => {
-  const result = readAlertDeletion(search)
+  const result = readAlertDeletion(search, NOW_MS)
   expect(result.kind === 'invalid' && result.problem.errors).toEqual(errors)
 })
 

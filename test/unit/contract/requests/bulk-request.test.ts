@@ -4,7 +4,8 @@ import { ANY_JOB } from '../../../../src/domain/jobs/job-filter.ts'
 import { JobIds } from '../../../../src/domain/jobs/job-ids.ts'
 
 const JOB_IDS = new JobIds(1, '0123456789ab')
-const read = (body: unknown) => readBulk(Buffer.from(JSON.stringify(body)), JOB_IDS)
+const NOW_MS = 1_800_000_000_000
+const read = (body: unknown) => readBulk(Buffer.from(JSON.stringify(body)), JOB_IDS, NOW_MS)
 const valid = (body: unknown) => {
   const result = read(body)
   return result.kind === 'valid' ? result.value : expect.fail(JSON.stringify(result))
@@ -21,6 +22,7 @@ test('ids are numbers or UUIDs, each of them once', () => {
     target: { kind: 'ids', ids: [16, 32] },
     isDryRun: false,
     ratePerSecond: null,
+    stopWhen: null,
   })
   expect(valid({ action: 'cancel', ids: Array.from({ length: 1_000 }, (_, i) => i) }).target).toMatchObject({
     kind: 'ids',
@@ -36,17 +38,16 @@ describe('a filter', () => {
         kind: 'filter',
         filter: {
           ...ANY_JOB,
-          ...{
-            queue: 'emails',
-            status: 'dead_lettered',
-            responseStatus: 503,
-            tag: { name: 'a', value: 'b' },
-          },
+          queue: 'emails',
+          status: 'dead_lettered',
+          responseStatus: 503,
+          tag: { name: 'a', value: 'b' },
           ended: { afterMs: Date.UTC(2026, 10, 21), beforeMs: null },
         },
       },
       isDryRun: true,
       ratePerSecond: 50,
+      stopWhen: null,
     })
   })
 
@@ -109,4 +110,58 @@ test.each([
   [{ action: 'cancel', ids: [16], all: true }, 'all', 'The all field is unknown.'],
 ])('%j is refused', (body, field, text) => {
   expect(errors(body)).toEqual({ [field]: [text] })
+})
+
+describe('stop_when', () => {
+  const replay = { action: 'replay', filter: {} }
+
+  test('is a share of failures, judged once some jobs have ended', () => {
+    expect(valid({ ...replay, stop_when: { failed_again_percent: 20, min: 10 } }).stopWhen).toEqual({
+      failedAgainPercent: 20,
+      min: 10,
+    })
+    const alone = { failed_again_percent: 100 }
+    expect(valid({ action: 'retry', ids: [16], stop_when: alone }).stopWhen).toMatchObject({ min: 50 })
+    expect(valid({ ...replay, stop_when: null }).stopWhen).toBeNull()
+  })
+
+  test.each([
+    [[], 'stop_when', 'The stop when field must be an object.'],
+    [{}, 'stop_when.failed_again_percent', 'The stop_when.failed_again_percent field is required.'],
+    [
+      { failed_again_percent: 0 },
+      'stop_when.failed_again_percent',
+      'The stop_when.failed_again_percent field must be between 1 and 100.',
+    ],
+    [
+      { failed_again_percent: 101 },
+      'stop_when.failed_again_percent',
+      'The stop_when.failed_again_percent field must be between 1 and 100.',
+    ],
+    [
+      { failed_again_percent: 20, min: 0 },
+      'stop_when.min',
+      'The stop_when.min field must be between 1 and 10000.',
+    ],
+    [{ failed_again_percent: 20, max: 1 }, 'stop_when.max', 'The stop_when.max field is unknown.'],
+  ])('%j is refused', (given, field, text) => {
+    expect(errors({ ...replay, stop_when: given })).toEqual({ [field]: [text] })
+  })
+
+  test.each(['cancel', 'fire', 'purge', 'delete'])('is refused for %s, which makes no jobs', (action) => {
+    expect(errors({ action, filter: {}, stop_when: { failed_again_percent: 20 } })).toEqual({
+      stop_when: ['The stop when field is only for the actions retry and replay.'],
+    })
+  })
+})
+
+test('a bulk cannot have the jobs of another one for its filter', () => {
+  expect(Object.keys(errors({ action: 'replay', filter: { bulk_id: 7 } }))).toEqual(['filter.bulk_id'])
+})
+
+test('a filter may give spans back from now', () => {
+  const result = read({ action: 'retry', filter: { ended_after: '1h' } })
+  expect(result).toMatchObject({
+    value: { target: { filter: { ended: { afterMs: NOW_MS - 3_600_000, beforeMs: null } } } },
+  })
 })

@@ -1,11 +1,14 @@
+import assert from 'node:assert/strict'
 import { expect, test } from 'vitest'
-import { readJobQuery } from '../../../../src/contract/requests/job-query.ts'
-import { readPageQuery } from '../../../../src/contract/requests/list-query.ts'
+import { readJobQuery } from '../../../../src/contract/requests/job-list-query.ts'
+import { basedCursor, readPageQuery } from '../../../../src/contract/requests/list-query.ts'
 import { ANY_JOB } from '../../../../src/domain/jobs/job-filter.ts'
 
+const NOW_MS = 1_800_000_000_000
+
 test('an empty query is the first page of everything', () => {
-  const all = { filter: ANY_JOB, limit: 100, cursor: null }
-  expect(readJobQuery('')).toEqual({ kind: 'valid', value: all })
+  const all = { filter: ANY_JOB, order: null, limit: 100, cursor: null }
+  expect(readJobQuery('', NOW_MS)).toEqual({ kind: 'valid', value: all })
 })
 
 test('every filter', () => {
@@ -23,10 +26,11 @@ test('every filter', () => {
     scheduled_after: '1970-01-01T00:00:00Z',
     ended_before: '1970-01-01T01:00:00.5+01:00',
     text: '%_.*é"',
+    order: 'newest',
     limit: '1000',
     cursor: 'x',
   })
-  expect(readJobQuery(search.toString())).toEqual({
+  expect(readJobQuery(search.toString(), NOW_MS)).toEqual({
     kind: 'valid',
     value: {
       filter: {
@@ -43,22 +47,62 @@ test('every filter', () => {
         ended: { afterMs: null, beforeMs: 500 },
         text: '%_.*é"',
       },
+      order: 'newest',
       limit: 1000,
       cursor: 'x',
     },
   })
   // A plus sign that was not escaped.
-  const plus = readJobQuery('created_after=1970-01-01T01:00:00+01:00')
+  const plus = readJobQuery('created_after=1970-01-01T01:00:00+01:00', NOW_MS)
   expect(plus.kind === 'valid' && plus.value.filter.created.afterMs).toBe(0)
   expect(readPageQuery('limit=1')).toEqual({ kind: 'valid', value: { limit: 1, cursor: null } })
 })
 
+test.each(['text=x', 'order=newest'])('the jobs of a bulk are not listed by %s', (other) => {
+  expect(readJobQuery(`bulk_id=7&${other}`, NOW_MS)).toMatchObject({
+    problem: { errors: { bulk_id: [expect.stringContaining('prohibits')] } },
+  })
+})
+
+test('the jobs of a bulk', () => {
+  const result = readJobQuery('bulk_id=457310208000017&status=failed', NOW_MS)
+  expect(result.kind === 'valid' && result.value.filter).toMatchObject({
+    bulkId: 457_310_208_000_017,
+    status: 'failed',
+  })
+})
+
+test('spans of time are counted back from now, and on later pages from when the first was read', () => {
+  const first = readJobQuery('ended_after=1h&ended_before=15m', NOW_MS)
+  assert.ok(first.kind === 'valid')
+  const ended = { afterMs: NOW_MS - 3_600_000, beforeMs: NOW_MS - 900_000 }
+  expect(first.value.filter.ended).toEqual(ended)
+  const cursor = basedCursor('x', first.spansFromMs ?? null)
+  const later = readJobQuery(`ended_after=1h&ended_before=15m&cursor=${cursor}`, NOW_MS + 60_000)
+  assert.ok(later.kind === 'valid')
+  expect(later.value).toMatchObject({ filter: { ended }, cursor: 'x' })
+  expect(later.spansFromMs).toBe(NOW_MS)
+  const days = readJobQuery('created_after=7d&scheduled_after=2w', NOW_MS)
+  assert.ok(days.kind === 'valid')
+  expect(days.value.filter.created.afterMs).toBe(NOW_MS - 7 * 86_400_000)
+  expect(days.value.filter.scheduled.afterMs).toBe(NOW_MS - 14 * 86_400_000)
+  expect(basedCursor(null, NOW_MS)).toBeNull()
+  expect(basedCursor('x', null)).toBe('x')
+  for (const wrong of ['1y', '-1h', '1.5h', 'h', '1 h', '1h30m']) {
+    expect(readJobQuery(`ended_after=${wrong}`, NOW_MS)).toMatchObject({
+      problem: { message: expect.stringContaining('or a span back from now such as 15m, 1h or 7d') },
+    })
+  }
+})
+
 test.each(['127.0.0.1', '[::1]', 'localhost', 'a.example.'])('the host %s', (host) => {
-  const result = readJobQuery(`host=${host}`)
+  const result = readJobQuery(`host=${host}`, NOW_MS)
   expect(result.kind === 'valid' && result.value.filter.host).toBe(host)
 })
 
 test.each([
+  ['bulk_id=7&text=a', 'bulk_id', 'The bulk id field prohibits text from being present.'],
+  ['bulk_id=x', 'bulk_id', 'The bulk id field must be an integer.'],
   ['limit=0', 'limit', 'The limit field must be between 1 and 1000.'],
   ['limit=1001', 'limit', 'The limit field must be between 1 and 1000.'],
   ['limit=ten', 'limit', 'The limit field must be an integer.'],
@@ -80,11 +124,9 @@ test.each([
   ['response_status=5xx', 'response_status', 'The response status field must be an integer.'],
   ['host=', 'host', 'The host field must have a value.'],
   ...['a.example:80', 'http://a', 'a/b', 'u@a', '::1', 'a..b', 'a b', 'a?', '[::1]:80'].map((host) => [
-    ...[
-      `host=${encodeURIComponent(host)}`,
-      'host',
-      'The host field must be a host name or address without a port.',
-    ],
+    `host=${encodeURIComponent(host)}`,
+    'host',
+    'The host field must be a host name or address without a port.',
   ]),
   ['tag=tenant', 'tag', 'The tag field must be the name of a tag, a colon, and its value.'],
   ['tag=:acme', 'tag', 'The tag field must be the name of a tag, a colon, and its value.'],
@@ -94,14 +136,14 @@ test.each([
   [
     'ended_after=now',
     'ended_after',
-    'The ended after field must be a valid ISO 8601 timestamp with an offset.',
+    'The ended after field must be a valid ISO 8601 timestamp with an offset, or a span back from now such as 15m, 1h or 7d.',
   ],
   ['text=', 'text', 'The text field must have a value.'],
   [`text=${'t'.repeat(257)}`, 'text', 'The text field must not be greater than 256 characters.'],
   ['sort=asc', 'sort', 'The sort field is unknown.'],
   ['__proto__=1', '__proto__', 'The __proto__ field is unknown.'],
 ])('%s', (search, field, text) => {
-  const result = readJobQuery(search)
+  const result = readJobQuery(search, NOW_MS)
   expect(result.kind === 'invalid' && Object.entries(result.problem.errors)).toEqual([[field, [text]]])
 })
 

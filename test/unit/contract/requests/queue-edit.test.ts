@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { readQueueEdit } from '../../../../src/contract/requests/queue-edit.ts'
 import { toEditedQueue, toWireQueue } from '../../../../src/contract/responses/queue-wire.ts'
+import type { Throttle } from '../../../../src/domain/jobs/flow.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
+
+const COUNTS = { pending: 1, delayed: 2, processing: 3, dead: 4 }
 
 const read = (body: unknown) => readQueueEdit(Buffer.from(JSON.stringify(body)))
 
@@ -29,6 +32,97 @@ describe('every mistake has its field and text', () => {
       'strict_parallelism',
       'The strict parallelism field must be true or false.',
     ],
+    [{ no_retry_statuses: 410 }, 'no_retry_statuses', 'The no retry statuses field must be an array.'],
+    [
+      { no_retry_statuses: Array.from({ length: 21 }, (_, i) => 400 + i) },
+      'no_retry_statuses',
+      'The no retry statuses field must not have more than 20 items.',
+    ],
+    [
+      { no_retry_statuses: [410, 399] },
+      'no_retry_statuses.1',
+      'The no_retry_statuses.1 field must be between 400 and 599.',
+    ],
+    [
+      { no_retry_statuses: [600] },
+      'no_retry_statuses.0',
+      'The no_retry_statuses.0 field must be between 400 and 599.',
+    ],
+    [
+      { no_retry_statuses: [410, 404, 410] },
+      'no_retry_statuses.2',
+      'The no_retry_statuses.2 field has a duplicate value.',
+    ],
+    [
+      { no_retry_statuses: [null] },
+      'no_retry_statuses.0',
+      'The no_retry_statuses.0 field must be an integer.',
+    ],
+    [
+      { retry_jitter_percent: 101 },
+      'retry_jitter_percent',
+      'The retry jitter percent field must be between 0 and 100.',
+    ],
+    [
+      { respect_retry_after: 1 },
+      'respect_retry_after',
+      'The respect retry after field must be true or false.',
+    ],
+    [{ rate_limit: '10/s' }, 'rate_limit', 'The rate limit field must be an object.'],
+    [{ rate_limit: [] }, 'rate_limit', 'The rate limit field must be an object.'],
+    [{ rate_limit: { period_seconds: 1 } }, 'rate_limit.limit', 'The rate_limit.limit field is required.'],
+    [
+      { rate_limit: { limit: 1, period_seconds: null } },
+      'rate_limit.period_seconds',
+      'The rate_limit.period_seconds field is required.',
+    ],
+    [
+      { rate_limit: { limit: 1_000_001, period_seconds: 1 } },
+      'rate_limit.limit',
+      'The rate_limit.limit field must be between 1 and 1000000.',
+    ],
+    [
+      { rate_limit: { limit: 1, period_seconds: 86_401 } },
+      'rate_limit.period_seconds',
+      'The rate_limit.period_seconds field must be between 1 and 86400.',
+    ],
+    [
+      { rate_limit: { limit: '1', period_seconds: 1 } },
+      'rate_limit.limit',
+      'The rate_limit.limit field must be an integer.',
+    ],
+    [
+      { rate_limit: { limit: 1, period_seconds: 1, burst: 5 } },
+      'rate_limit.burst',
+      'The rate_limit.burst field is unknown.',
+    ],
+    [{ circuit_breaker: true }, 'circuit_breaker', 'The circuit breaker field must be an object.'],
+    [
+      { circuit_breaker: { failure_percent: 101 } },
+      'circuit_breaker.failure_percent',
+      'The circuit_breaker.failure_percent field must be between 1 and 100.',
+    ],
+    [
+      { circuit_breaker: { min_calls: 10_001 } },
+      'circuit_breaker.min_calls',
+      'The circuit_breaker.min_calls field must be between 1 and 10000.',
+    ],
+    [
+      { circuit_breaker: { window_seconds: 3601 } },
+      'circuit_breaker.window_seconds',
+      'The circuit_breaker.window_seconds field must be between 1 and 3600.',
+    ],
+    [
+      { circuit_breaker: { open_seconds: 901 } },
+      'circuit_breaker.open_seconds',
+      'The circuit_breaker.open_seconds field must be between 1 and 900.',
+    ],
+    [
+      { circuit_breaker: { percent: 50 } },
+      'circuit_breaker.percent',
+      'The circuit_breaker.percent field is unknown.',
+    ],
+    [{ throttled: null }, 'throttled', 'The throttled field is unknown.'],
     [{ counts: {} }, 'counts', 'The counts field is unknown.'],
     [{ success_assertions: {} }, 'success_assertions', 'The success assertions field must be an array.'],
     [
@@ -108,13 +202,41 @@ describe('every mistake has its field and text', () => {
 })
 
 describe('what is accepted', () => {
-  test('only what is given changes; null is absent, but for max_parallelism', () => {
+  test('only what is given changes; null is absent, but for what it ends', () => {
     expect(read({})).toEqual({ kind: 'valid', value: {} })
     expect(read({ is_active: null, retry_delays: null, success_assertions: null, name: null })).toEqual({
       kind: 'valid',
       value: {},
     })
-    expect(read({ max_parallelism: null })).toEqual({ kind: 'valid', value: { maxParallelism: null } })
+    const absent = { no_retry_statuses: null, retry_jitter_percent: null, respect_retry_after: null }
+    expect(read(absent)).toEqual({ kind: 'valid', value: {} })
+    expect(read({ max_parallelism: null, rate_limit: null, circuit_breaker: null })).toEqual({
+      kind: 'valid',
+      value: { maxParallelism: null, rateLimit: null, circuitBreaker: null },
+    })
+  })
+
+  test('what a circuit breaker leaves out has its default', () => {
+    const defaults = { failurePercent: 50, minCalls: 10, windowSeconds: 60, openSeconds: 30 }
+    expect(read({ circuit_breaker: {} })).toEqual({ kind: 'valid', value: { circuitBreaker: defaults } })
+    expect(read({ circuit_breaker: { min_calls: 3, open_seconds: null } })).toEqual({
+      kind: 'valid',
+      value: { circuitBreaker: { ...defaults, minCalls: 3 } },
+    })
+  })
+
+  test('a throttle is shown until when it lasts, if that is known', () => {
+    const queue = { queueId: 3, name: 'q', settings: DEFAULT_QUEUE_SETTINGS, counts: COUNTS }
+    const throttled = (throttle: Throttle | null) => toWireQueue({ ...queue, throttle }).throttled
+    expect(throttled(null)).toBeNull()
+    expect(throttled({ reason: 'rate_limited', untilMs: Date.UTC(2026, 10, 21) })).toEqual({
+      reason: 'rate_limited',
+      until: '2026-11-21T00:00:00.000+00:00',
+    })
+    expect(throttled({ reason: 'circuit_open', untilMs: null })).toEqual({
+      reason: 'circuit_open',
+      until: null,
+    })
   })
 
   test('every field, numbers of assertions as strings too', () => {
@@ -124,6 +246,8 @@ describe('what is accepted', () => {
       timeout_seconds: 5,
       retries_enabled: false,
       retry_delays: [1],
+      no_retry_statuses: [410, 404],
+      retry_jitter_percent: 20,
       success_assertions: [
         { type: 'status_code_equals', value: '204' },
         { type: 'status_code_equals', value: 404 },
@@ -132,6 +256,9 @@ describe('what is accepted', () => {
       ],
       alerts_enabled: true,
       max_parallelism: 4,
+      rate_limit: { limit: 10, period_seconds: 2 },
+      respect_retry_after: true,
+      circuit_breaker: { failure_percent: 1, min_calls: 2, window_seconds: 3, open_seconds: 4 },
       dlq_retention_days: 30,
       callback_events: 'every_attempt',
       strict_parallelism: true,
@@ -142,12 +269,14 @@ describe('what is accepted', () => {
       queueId: 3,
       name: 'q',
       settings: { ...DEFAULT_QUEUE_SETTINGS, ...result.value },
-      counts: { pending: 1, delayed: 2, processing: 3, dead: 4 },
+      counts: COUNTS,
+      throttle: null,
     }
     const shown = {
       ...body,
       queue_id: 3,
       name: 'q',
+      throttled: null,
       counts: queue.counts,
       managed_by: null,
       success_assertions: [

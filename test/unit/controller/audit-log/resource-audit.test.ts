@@ -30,7 +30,10 @@ beforeEach(() => {
   const queues = { kind: 'queue', changes, nameOf: () => 'Orders' } as const
   leading = new AbortController()
   const audit = new ResourceAudit({
-    ...{ kinds: [queues], isWatched: (namespace) => namespace !== 'left', auditLog: log, clock },
+    kinds: [queues],
+    isWatched: (namespace) => namespace !== 'left',
+    auditLog: log,
+    clock,
     logger: quietLogger,
   })
   ended = audit.run(leading.signal)
@@ -45,7 +48,9 @@ async function stop(): Promise<void> {
 function aQueue(spec: object, specManager?: string): AuditedObject {
   const metadata = { name: 'orders', namespace: 'shop', uid: 'u', resourceVersion: '1' }
   return {
-    ...{ apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', spec },
+    apiVersion: 'punctual.dev/v1alpha1',
+    kind: 'HttpQueue',
+    spec,
     metadata: {
       ...metadata,
       creationTimestamp: '2026-11-21T09:00:00Z',

@@ -23,7 +23,10 @@ function setUp() {
       apiVersion: 'punctual.dev/v1alpha1',
       kind: 'HttpCron',
       metadata: {
-        ...{ namespace: team, name, uid: `${team}/${name}`, resourceVersion: String(version) },
+        namespace: team,
+        name,
+        uid: `${team}/${name}`,
+        resourceVersion: String(version),
         creationTimestamp: createdAt,
       },
       spec: { payload: 'x'.repeat(10) },
@@ -37,7 +40,9 @@ function setUp() {
   }
   const start = () =>
     new CronQuota({
-      ...{ crons, teams, quotas: QUOTAS },
+      crons,
+      teams,
+      quotas: QUOTAS,
       enqueue: (key) => void enqueued.push(key),
       count: (overQuota) => {
         seen.overQuota = overQuota

@@ -46,7 +46,8 @@ function setUp() {
 }
 
 const blocked = (field: string) => ({
-  ...{ reason: 'TargetBlocked', problem: `spec.${field}: must not point to a blocked address.` },
+  reason: 'TargetBlocked',
+  problem: `spec.${field}: must not point to a blocked address.`,
 })
 
 test.each([

@@ -46,7 +46,9 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
   const secrets = createFakeSecrets()
   const polls = new SecretPolls()
   const world = createReconcileWorld<HttpCron>({
-    ...{ kind: 'HttpCron', defaults: CRON_DEFAULTS, crash },
+    kind: 'HttpCron',
+    defaults: CRON_DEFAULTS,
+    crash,
     start: ({ resources: { informer, writer }, countLeftBehind, ...parts }) =>
       createCronReconciler({
         ...parts,
@@ -65,7 +67,8 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
           if (object.metadata.namespace === planted.team) throw new RangeError('planted')
           return check(object)
         },
-        ...{ secrets: secrets.reader, polls },
+        secrets: secrets.reader,
+        polls,
         quota: { obstacle: () => found.obstacle },
         targets: { obstacle: () => found.blocked },
         queues: {

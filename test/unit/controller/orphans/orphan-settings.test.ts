@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { KindAccess } from '../../../../src/controller/kinds.ts'
 import { OrphanSettings } from '../../../../src/controller/orphans/orphan-settings.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
+import type { KubeObject } from '../../../../src/ports/resource-store.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
 /** @param keys of the resources that exist */

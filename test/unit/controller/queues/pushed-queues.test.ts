@@ -59,7 +59,17 @@ function setUp(...pushed: readonly QueueRef[]) {
         places.map(({ team, name }) =>
           state.deleted.includes(name)
             ? null
-            : { team, name, queueId: 1, counts: NO_COUNTS, oldestReadyMs: null, lastFailure: null },
+            : {
+                team,
+                name,
+                queueId: 1,
+                counts: NO_COUNTS,
+                oldestReadyMs: null,
+                lastFailure: null,
+                lostJobs: null,
+                throttle: null,
+                split: { startable: 0, stopped: null, oldestStartableMs: null },
+              },
         ),
     },
     isWatched: (namespace) => namespace !== 'unwatched',

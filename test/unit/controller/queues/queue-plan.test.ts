@@ -19,7 +19,10 @@ interface Given {
 
 function queue(name: string, given: Given): HttpQueue {
   const metadata = {
-    ...{ name, namespace: 'shop', uid: name, resourceVersion: '1' },
+    name,
+    namespace: 'shop',
+    uid: name,
+    resourceVersion: '1',
     creationTimestamp: timeOf(given.madeAtSeconds),
     ...(given.isPushed === true ? { labels: { [ORIGIN_LABEL]: PUSH_ORIGIN } } : {}),
     ...(given.isHeld === true ? { finalizers: [QUEUE_FINALIZER] } : {}),

@@ -1,5 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import type { HttpQueue } from '../../../../src/controller/kinds.ts'
+import { RATE_SHOWN_FROM_MS } from '../../../../src/controller/queues/queue-throttle.ts'
+import type { Throttle } from '../../../../src/domain/jobs/flow.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import { ORIGIN_LABEL, PUSH_ORIGIN } from '../../../../src/resources/queue-owner.ts'
 import { SECRET_POLL_MS, SECRET_READS_MAX } from '../../../../src/controller/secrets/secret-polls.ts'
@@ -144,7 +146,9 @@ describe('signing secrets of its own', () => {
     await settle(KEY)
     expect(engine.queues.size).toBe(0)
     expect(engine.ownSecrets.get(`queue ${KEY}`)).toEqual({
-      ...{ signingSecrets: [], signingSecretRefs: REFS, headerValues: {} },
+      signingSecrets: [],
+      signingSecretRefs: REFS,
+      headerValues: {},
     })
     expect(resources.get(KEY)?.status?.conditions).toContainEqual(
       expect.objectContaining({ type: 'Ready', reason: 'SecretNotUsable' }),
@@ -169,7 +173,16 @@ describe('signing secrets of its own', () => {
 })
 
 describe('counts', () => {
-  const counted = { team: 'shop', name: 'emails', queueId: 1, oldestReadyMs: 60_000, lastFailure: null }
+  const counted = {
+    team: 'shop',
+    name: 'emails',
+    queueId: 1,
+    oldestReadyMs: 60_000,
+    lastFailure: null,
+    lostJobs: null,
+    split: { startable: 0, stopped: null, oldestStartableMs: null },
+    throttle: null,
+  }
   const counts = { pending: 3, delayed: 0, processing: 1, dead: 0 }
 
   it('are part of the one status, and of a moment ago', async () => {
@@ -213,7 +226,16 @@ describe('counts', () => {
 
 describe('failures', () => {
   const counts = { pending: 0, delayed: 0, processing: 0, dead: 1 }
-  const counted = { team: 'shop', name: 'emails', queueId: 1, counts, oldestReadyMs: null }
+  const counted = {
+    team: 'shop',
+    name: 'emails',
+    queueId: 1,
+    counts,
+    oldestReadyMs: null,
+    lostJobs: null,
+    split: { startable: 0, stopped: null, oldestStartableMs: null },
+    throttle: null,
+  }
   const atMs = Date.parse('2026-11-22T03:00:00Z')
   const failed = (ageMs: number) => ({
     ...counted,
@@ -270,6 +292,84 @@ describe('failures', () => {
   })
 })
 
+describe('a throttle', () => {
+  const counted = {
+    team: 'shop',
+    name: 'emails',
+    queueId: 1,
+    counts: { pending: 3, delayed: 0, processing: 0, dead: 0 },
+    oldestReadyMs: null,
+    lastFailure: null,
+    lostJobs: null,
+    split: { startable: 0, stopped: null, oldestStartableMs: null },
+  }
+  const circuitBreaker = { failurePercent: 50, minCalls: 10, windowSeconds: 60, openSeconds: 30 }
+  const untilMs = Date.parse('2026-11-22T03:00:00.400Z')
+
+  it('of a breaker is a condition, with an event as it opens and one when it no longer is open', async () => {
+    const { settle, stats, events, condition, resources } = await applied({ circuitBreaker })
+    const settled = async (throttle: Throttle | null) => {
+      stats.set(KEY, { ...counted, throttle })
+      await settle(KEY)
+      return resources.get(KEY)?.status?.throttled
+    }
+    expect(await settled(null)).toBeUndefined()
+    expect(condition(KEY, 'Throttled')).toMatchObject({ status: 'False', reason: 'NotThrottled' })
+    expect(events).toEqual([])
+    const until = '2026-11-22T03:00:00Z'
+    expect(await settled({ reason: 'circuit_open', untilMs })).toEqual({ reason: 'circuit_open', until })
+    const message = `Too many calls of its target failed: no job begins before ${until}, and then one tries it.`
+    expect(condition(KEY, 'Throttled')).toMatchObject({ status: 'True', reason: 'CircuitOpen', message })
+    expect(condition(KEY, 'Ready')).toMatchObject({ status: 'True' })
+    expect(await settled({ reason: 'circuit_open', untilMs: null })).toEqual({ reason: 'circuit_open' })
+    expect(condition(KEY, 'Throttled')?.message).toContain('one job tries it now')
+    expect(await settled({ reason: 'circuit_open', untilMs: untilMs + 60_000 })).toMatchObject({
+      until: '2026-11-22T03:01:00Z',
+    })
+    expect(events).toMatchObject([{ type: 'Warning', reason: 'CircuitOpen', note: message }])
+    expect(await settled(null)).toBeUndefined()
+    expect(events.slice(1)).toMatchObject([
+      { type: 'Normal', reason: 'NotThrottled', note: 'Jobs may begin.' },
+    ])
+  })
+
+  it('that a target asks for, or a slow rate, is a condition without an event', async () => {
+    const rateLimit = { limit: 1, periodSeconds: 3_600 }
+    const { settle, stats, events, condition, clock } = await applied({ rateLimit, respectRetryAfter: true })
+    stats.set(KEY, { ...counted, throttle: { reason: 'target_asks_to_wait', untilMs } })
+    await settle(KEY)
+    expect(condition(KEY, 'Throttled')).toMatchObject({ status: 'True', reason: 'TargetAsksToWait' })
+    const reasonAt = async (ms: number) => {
+      stats.set(KEY, { ...counted, throttle: { reason: 'rate_limited', untilMs: clock.wallMs() + ms } })
+      await settle(KEY)
+      return condition(KEY, 'Throttled')?.reason
+    }
+    expect(await reasonAt(RATE_SHOWN_FROM_MS)).toBe('RateLimited')
+    expect(await reasonAt(RATE_SHOWN_FROM_MS - 1)).toBe('NotThrottled')
+    expect(events).toEqual([])
+  })
+
+  it('is not told of a queue without such a setting, and stays as it is while nothing is known', async () => {
+    const { settle, stats, condition, resources } = await applied({ circuitBreaker })
+    stats.set(KEY, { ...counted, throttle: { reason: 'circuit_open', untilMs } })
+    await settle(KEY)
+    const shown = resources.get(KEY)?.status?.throttled
+    stats.clear()
+    resources.put(KEY, { circuitBreaker, timeoutSeconds: 7 })
+    await settle(KEY)
+    expect(condition(KEY, 'Throttled')).toMatchObject({ status: 'True', observedGeneration: 2 })
+    expect(resources.get(KEY)?.status?.throttled).toEqual(shown)
+    resources.put(KEY, { circuitBreaker: null })
+    await settle(KEY)
+    expect(condition(KEY, 'Throttled')).toBeUndefined()
+    expect(resources.get(KEY)?.status).not.toHaveProperty('throttled')
+    stats.set(KEY, { ...counted, throttle: { reason: 'circuit_open', untilMs } })
+    await settle(KEY)
+    expect(condition(KEY, 'Throttled')).toBeUndefined()
+    expect(resources.get(KEY)?.status).not.toHaveProperty('throttled')
+  })
+})
+
 it('reports for a while that jobs were lost', async () => {
   const { resources, settle, engineState } = await applied()
   engineState.loss = { reason: 'EngineLost', atMs: 0, message: 'Redis was found empty.' }
@@ -279,6 +379,30 @@ it('reports for a while that jobs were lost', async () => {
   engineState.loss = null
   await settle(KEY)
   expect(resources.get(KEY)?.status?.conditions?.map(({ type }) => type)).toEqual(['Dispatching', 'Ready'])
+})
+
+it('reports the jobs of its own that were lost, before what the engine lost', async () => {
+  const { settle, stats, engineState, condition } = await applied()
+  engineState.loss = { reason: 'EngineRestored', atMs: 0, message: 'Redis holds an older copy.' }
+  const lostJobs = { count: 218, fromMs: 0, toMs: 1_500, ageMs: 0 }
+  const counts = { pending: 0, delayed: 0, processing: 0, dead: 0 }
+  const queue = {
+    team: 'shop',
+    name: 'emails',
+    queueId: 1,
+    oldestReadyMs: null,
+    lastFailure: null,
+    throttle: null,
+    split: { startable: 0, stopped: null, oldestStartableMs: null },
+  }
+  stats.set(KEY, { ...queue, counts, lostJobs })
+  await settle(KEY)
+  expect(condition(KEY, 'JobsLost')).toMatchObject({
+    status: 'True',
+    reason: 'AcceptedJobsLost',
+    message:
+      'Redis came back without 218 jobs that were accepted from 1970-01-01T00:00:00.000Z to 1970-01-01T00:00:01.500Z: push them again. Others may be called twice.',
+  })
 })
 
 it('reports while Redis puts jobs at risk', async () => {

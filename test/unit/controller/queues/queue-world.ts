@@ -29,7 +29,10 @@ export function createQueueWorld(crash: PlannedCrash | null = null) {
   const secrets = createFakeSecrets()
   const polls = new SecretPolls()
   const world = createReconcileWorld<HttpQueue>({
-    ...{ kind: 'HttpQueue', indexes: QUEUE_INDEXES, defaults: QUEUE_DEFAULTS, crash },
+    kind: 'HttpQueue',
+    indexes: QUEUE_INDEXES,
+    defaults: QUEUE_DEFAULTS,
+    crash,
     start: ({ resources: { informer, writer }, engine, countLeftBehind, ...parts }) =>
       createQueueReconciler({
         ...parts,
@@ -44,7 +47,8 @@ export function createQueueWorld(crash: PlannedCrash | null = null) {
           if (object.metadata.namespace === planted.team) throw new RangeError('planted')
           return check(object)
         },
-        ...{ secrets: secrets.reader, polls },
+        secrets: secrets.reader,
+        polls,
         engine: { write: engine.write, loss: () => engineState.loss, obstacle: engine.obstacle },
         safety: { risks: () => engineState.risks },
         statsOf: (key) => stats.get(key) ?? null,

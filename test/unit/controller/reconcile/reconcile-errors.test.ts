@@ -25,20 +25,36 @@ const nothing = { byIndex: () => [], get: () => undefined, whenSynced: () => Pro
 
 const createTeamWorld = () =>
   createReconcileWorld<TeamSettings>({
-    ...{ kind: 'TeamSettings', crash: null },
-    defaults: { egress: { allow: [] }, signing: { secretRefs: [] } },
+    kind: 'TeamSettings',
+    crash: null,
+    defaults: {
+      egress: { allow: [] },
+      signing: { secretRefs: [] },
+      headerSecrets: [],
+      members: [],
+      notifications: { channels: [] },
+    },
     start: ({ resources: { informer, writer }, ...parts }) =>
       createTeamReconciler({
-        ...{ ...parts, informer, writer, metrics },
-        ...{ secrets: createFakeSecrets().reader, polls: new SecretPolls(), quotas: NO_QUOTAS },
-        ...{ waitingOf: () => 0, usageOf: () => null, failingOf: () => null },
+        ...parts,
+        informer,
+        writer,
+        metrics,
+        secrets: createFakeSecrets().reader,
+        polls: new SecretPolls(),
+        quotas: NO_QUOTAS,
+        waitingOf: () => 0,
+        usageOf: () => null,
+        failingOf: () => null,
         egress: { refusalOf: () => null, ineffectiveEntries: () => [] },
       }),
   })
 
 const createTokenWorld = () =>
   createReconcileWorld<ApiToken>({
-    ...{ kind: 'ApiToken', defaults: {}, crash: null },
+    kind: 'ApiToken',
+    defaults: {},
+    crash: null,
     indexes: { [BY_HASH]: ({ spec }) => spec.sha256 },
     start: ({ resources: { informer, writer }, ...parts }) =>
       createTokenReconciler({ ...parts, informer, writer, metrics }),
@@ -46,13 +62,20 @@ const createTokenWorld = () =>
 
 const createWindowWorld = () =>
   createReconcileWorld<MaintenanceWindow>({
-    ...{ kind: 'MaintenanceWindow', crash: null },
+    kind: 'MaintenanceWindow',
+    crash: null,
     defaults: { action: 'Mute', recurring: [{ cronExpression: '0 3 * * *', durationSeconds: 60 }] },
     indexes: { [BY_NAMESPACE]: ({ metadata }) => metadata.namespace },
     start: ({ resources: { informer, writer }, ...parts }) =>
       createWindowReconciler({
-        ...{ ...parts, informer, writer, metrics },
-        ...{ check: createWindowCheck(), queues: nothing, crons: nothing, enqueue: () => undefined },
+        ...parts,
+        informer,
+        writer,
+        metrics,
+        check: createWindowCheck(),
+        queues: nothing,
+        crons: nothing,
+        enqueue: () => undefined,
       }),
   })
 
@@ -95,7 +118,9 @@ describe.each(KINDS)('an $kind over which our own code throws', ({ step, createW
     await settle(GOOD)
     expect(condition(GOOD)).toMatchObject({ status: 'True', reason: 'Reconciled' })
     expect(condition(BAD)).toMatchObject({
-      ...{ status: 'False', reason: 'ReconcileError', observedGeneration: 1 },
+      status: 'False',
+      reason: 'ReconcileError',
+      observedGeneration: 1,
       message: expect.stringContaining('this resource: TypeError: planted. Settings') as string,
     })
     expect(condition(BAD, 'Stalled')).toMatchObject({ status: 'True', reason: 'ReconcileError' })

@@ -54,7 +54,10 @@ export function createReconcileWorld<T extends ConditionedObject>(options: {
   const confirmedOrphans = new Set<string>()
   const start = () =>
     options.start({
-      ...{ resources, engine, clock, logger: quietLogger },
+      resources,
+      engine,
+      clock,
+      logger: quietLogger,
       orphans: {
         request: () => void (state.sweepsRequested += 1),
         takeConfirmed: (key) => confirmedOrphans.delete(key),
@@ -92,7 +95,14 @@ export function createReconcileWorld<T extends ConditionedObject>(options: {
   }
 
   return {
-    ...{ resources, engine, clock, events, confirmedOrphans, state, reconcile, settle },
+    resources,
+    engine,
+    clock,
+    events,
+    confirmedOrphans,
+    state,
+    reconcile,
+    settle,
     status: (key: string): T['status'] | undefined => resources.get(key)?.status,
     condition: (key: string, wanted = 'Ready') =>
       resources.get(key)?.status?.conditions?.find(({ type }) => type === wanted),

@@ -59,7 +59,9 @@ describe.each(KINDS)('an $kind', ({ finalizer, createWorld, inRedis, leftBehind,
     resources.put(KEY, { timeoutSeconds: 9000 })
     await settle(KEY)
     expect(condition(KEY)).toMatchObject({
-      ...{ status: 'False', reason: 'InvalidSpec', observedGeneration: 2 },
+      status: 'False',
+      reason: 'InvalidSpec',
+      observedGeneration: 2,
       message: expect.stringContaining('spec.timeoutSeconds: 9000 must be from 1 to 300.'),
     })
     expect(condition(KEY, 'Stalled')).toMatchObject({ status: 'True', reason: 'InvalidSpec' })

@@ -22,7 +22,8 @@ function setUp(mustBeReadFirst: boolean) {
       read: () =>
         Promise.resolve({
           data: { signing: Buffer.from('a-signing-secret-of-enough-bytes') },
-          ...{ type: 'punctual.dev/signing-secret', labels: {} },
+          type: 'punctual.dev/signing-secret',
+          labels: {},
         }),
     },
     engine: {

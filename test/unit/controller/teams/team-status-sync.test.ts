@@ -9,8 +9,12 @@ import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
 const USAGE: TeamUsage = {
-  ...{ queues: 10, crons: 10, pendingJobs: 1_000 },
-  ...{ storedBytes: 1_000_000, jobsPerMonth: 1_000, callsInFlight: 0 },
+  queues: 10,
+  crons: 10,
+  pendingJobs: 1_000,
+  storedBytes: 1_000_000,
+  jobsPerMonth: 1_000,
+  callsInFlight: 0,
 }
 
 /** @param count teams whose statuses show their usage; each requeue writes the status */
@@ -26,7 +30,8 @@ function setUp(count: number, quotas = {}, channels: readonly string[] = []) {
     const message = (sync.failingOf(`${team}/team`) ?? []).map((one) => one.message).join(' ')
     const conditions = [{ type: 'NotificationsReady', message }]
     teams.set(`${team}/team`, {
-      ...{ metadata, spec },
+      metadata,
+      spec,
       status: { quotas, usage, conditions },
     } as unknown as TeamSettings)
   }
@@ -159,8 +164,11 @@ test('a team whose channel begins or ends to fail is requeued, with what the cha
   await clock.advance(SYNC_EVERY_MS)
   expect(enqueued).toEqual([])
   const failing = (channel: string): ChannelHealth => ({
-    ...{ channel, state: 'failing', failingSinceMs: Date.UTC(2026, 10, 22, 10, 0, 0, 5) },
-    ...{ lastAnswer: '404 no_service', lastTriedAtMs: 1 },
+    channel,
+    state: 'failing',
+    failingSinceMs: Date.UTC(2026, 10, 22, 10, 0, 0, 5),
+    lastAnswer: '404 no_service',
+    lastTriedAtMs: 1,
   })
   // One that was removed is still known while there is no executor.
   health.set('team1', [

@@ -37,7 +37,11 @@ function setUp() {
   const enqueued: string[] = []
   const synced = { whenSynced: () => Promise.resolve() }
   const reconciler = createWindowReconciler({
-    ...{ informer: kind.informer, writer: kind.writer, engine, clock, check: createWindowCheck() },
+    informer: kind.informer,
+    writer: kind.writer,
+    engine,
+    clock,
+    check: createWindowCheck(),
     events: { record: (event) => void events.push(event) },
     metrics: { statusWritten: () => undefined },
     queues: { ...queues.informer, ...synced },

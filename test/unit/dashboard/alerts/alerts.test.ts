@@ -7,9 +7,18 @@ const AT = '2026-11-23T10:00:00.000Z'
 
 function alertOf(given: Partial<Alert> = {}): Alert {
   return {
-    ...{ id: 7, type: 'failure', reason: 'timeout', resource: { kind: 'queue', id: 12, name: 'mail' } },
-    ...{ job_id: 3, message: 'It failed.', count: 1, first_at: AT, last_at: AT, read: false },
-    ...{ suppressed_by: null, deliveries: [] },
+    id: 7,
+    type: 'failure',
+    reason: 'timeout',
+    resource: { kind: 'queue', id: 12, name: 'mail' },
+    job_id: 3,
+    message: 'It failed.',
+    count: 1,
+    first_at: AT,
+    last_at: AT,
+    read: false,
+    suppressed_by: null,
+    deliveries: [],
     ...given,
   }
 }
@@ -75,4 +84,13 @@ test('nothing failed in a recovery, nor a job for a limit of the team', () => {
   expect(jobsOf(alertOf({ type: 'recovery' }))).toBeNull()
   expect(jobsOf(alertOf({ resource: { kind: 'team', id: null, name: 'shop' } }))).toBeNull()
   expect(headlineOf({ type: 'recovery', reason: 'timeout' })).toBe('Recovered: timeout')
+})
+
+test('a breaker that opens leads to the jobs that wait, as no job fails for that', () => {
+  expect(jobsOf(alertOf({ type: 'warning', reason: 'circuit_open' }))).toEqual({
+    label: 'Jobs that wait',
+    path: '/jobs',
+    query: { queue: 'mail', status: 'pending' },
+  })
+  expect(headlineOf({ type: 'warning', reason: 'circuit_open' })).toBe('Target fails, calls stopped')
 })

@@ -18,7 +18,12 @@ describe('how well a name fits what was typed', () => {
   test('the best come first, and equals stay in their order', () => {
     const names = ['my-jobs', 'no', 'the jobs b', 'the jobs a', 'Jobs', 'jobs-done', 'ajobs']
     expect(matching('jobs', names, (name) => name)).toEqual([
-      ...['Jobs', 'jobs-done', 'my-jobs', 'the jobs b', 'the jobs a', 'ajobs'],
+      'Jobs',
+      'jobs-done',
+      'my-jobs',
+      'the jobs b',
+      'the jobs a',
+      'ajobs',
     ])
   })
 })

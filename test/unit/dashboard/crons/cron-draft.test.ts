@@ -3,10 +3,21 @@ import type { Cron } from '../../../../clients/typescript/src/client.ts'
 import { changesOf, draftOf, NEW_CRON } from '../../../../dashboard/src/features/crons/form/cron-draft.ts'
 
 const DRAFT = draftOf({
-  ...{ name: 'Nightly', url: 'https://example.com', method: 'POST', callback_url: null, queue: 'reports' },
-  ...{ cron_expression: '0 3 * * *', time_zone: 'UTC', timeout_seconds: 30, alert_threshold: 1 },
-  ...{ concurrency_policy: 'allow', missed_run_policy: 'latest', starting_deadline_seconds: 60 },
-  ...{ jitter_seconds: 0, headers: { 'X-A': '1' }, payload: '{"a": 12345678901234567890}' },
+  name: 'Nightly',
+  url: 'https://example.com',
+  method: 'POST',
+  callback_url: null,
+  queue: 'reports',
+  cron_expression: '0 3 * * *',
+  time_zone: 'UTC',
+  timeout_seconds: 30,
+  alert_threshold: 1,
+  concurrency_policy: 'allow',
+  missed_run_policy: 'latest',
+  starting_deadline_seconds: 60,
+  jitter_seconds: 0,
+  headers: { 'X-A': '1' },
+  payload: '{"a": 12345678901234567890}',
   success_assertions: [
     { type: 'status_code_equals', value: 200 },
     { type: 'body_contains', value: '1: ok' },
@@ -20,16 +31,17 @@ test('nothing is sent of what was not touched', () => {
 test('numbers are numbers, and what is emptied is taken out', () => {
   const { edit } = changesOf(DRAFT, {
     ...DRAFT,
-    ...{
-      timeout_seconds: ' 60 ',
-      jitter_seconds: 'x',
-      queue: ' ',
-      starting_deadline_seconds: '',
-      payload: '',
-    },
+    timeout_seconds: ' 60 ',
+    jitter_seconds: 'x',
+    queue: ' ',
+    starting_deadline_seconds: '',
+    payload: '',
   })
   expect(edit).toEqual({
-    ...{ timeout_seconds: 60, jitter_seconds: 'x', queue: null, starting_deadline_seconds: null },
+    timeout_seconds: 60,
+    jitter_seconds: 'x',
+    queue: null,
+    starting_deadline_seconds: null,
     payload: null,
   })
 })

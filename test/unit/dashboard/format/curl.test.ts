@@ -63,7 +63,14 @@ describe('a request as curl', () => {
 test('a push as curl takes the token from the environment', () => {
   const given = argumentsOf(pushCommandOf('http://x', `{"a": "it's"}`), { PUNCTUAL_TOKEN: 'pun_1' })
   expect(given).toEqual([
-    ...['-X', 'POST', 'http://x/api/jobs', '-H', 'Authorization: Bearer pun_1'],
-    ...['-H', 'Content-Type: application/json', '--data-raw', `{"a": "it's"}`],
+    '-X',
+    'POST',
+    'http://x/api/jobs',
+    '-H',
+    'Authorization: Bearer pun_1',
+    '-H',
+    'Content-Type: application/json',
+    '--data-raw',
+    `{"a": "it's"}`,
   ])
 })

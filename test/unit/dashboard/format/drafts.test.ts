@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changedIn, rebased } from '../../../../dashboard/src/format/drafts.ts'
+import { changedIn, rebased } from '../../../../dashboard/src/editing/drafts.ts'
 
 const BEFORE = { name: 'a', zone: 'UTC', delays: [1, 2] }
 

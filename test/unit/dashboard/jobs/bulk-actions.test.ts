@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rampedRate, rampedSeconds } from '../../../../dashboard/src/format/bulk-actions.ts'
+import { rampedRate, rampedSeconds } from '../../../../dashboard/src/features/jobs/bulk/bulk-actions.ts'
 import { rateOfPart } from '../../../../src/domain/bulk/bulk-pace.ts'
 
 test('the ramp is that of the engine', () => {

@@ -1,22 +1,33 @@
 import { describe, expect, test } from 'vitest'
 import type { Call, Me, Waiting } from '../../../../clients/typescript/src/client.ts'
-import { actionsOf } from '../../../../dashboard/src/features/chain/actions.ts'
-import { bodyNote } from '../../../../dashboard/src/features/chain/body-note.ts'
-import { phasesOf } from '../../../../dashboard/src/features/chain/phases.ts'
-import { plannedOf, spanOf } from '../../../../dashboard/src/features/chain/plan.ts'
+import { actionsOf } from '../../../../dashboard/src/features/jobs/chain/actions.ts'
+import { bodyNote } from '../../../../dashboard/src/features/jobs/chain/exchange/body-note.ts'
+import { phasesOf } from '../../../../dashboard/src/features/jobs/chain/timeline/phases.ts'
+import { plannedOf, spanOf } from '../../../../dashboard/src/features/jobs/chain/timeline/plan.ts'
 import {
   attemptText,
   retriesText,
   waitingText,
-} from '../../../../dashboard/src/features/chain/waiting-text.ts'
+} from '../../../../dashboard/src/features/jobs/chain/waiting-text.ts'
 import { attemptOf, iso, jobOf, NOW, SETTINGS } from './chains.ts'
 
 const ALL: Me['may'] = {
-  ...{ push: true, read: true, payloads: true, operate: true, purge: true, edit: true, admin: true },
+  push: true,
+  read: true,
+  payloads: true,
+  operate: true,
+  purge: true,
+  edit: true,
+  admin: true,
 }
 const FAILED = attemptOf({
-  ...{ status: 'failed', started_at: iso(0.1), completed_at: iso(0.3), duration_ms: 200 },
-  ...{ failure_reason: 'http_server_error', final_status: 'retrying', has_pending_retry: true },
+  status: 'failed',
+  started_at: iso(0.1),
+  completed_at: iso(0.3),
+  duration_ms: 200,
+  failure_reason: 'http_server_error',
+  final_status: 'retrying',
+  has_pending_retry: true,
 })
 const RETRY = attemptOf({ job_id: 11, attempt_number: 2, is_retry: true, scheduled_at: iso(60) })
 
@@ -34,12 +45,10 @@ describe('phases', () => {
   test('of a call are its parts that took time, after the wait', () => {
     const names = phasesOf(FAILED, call, NOW).map(({ kind, ms }) => [kind, ms])
     expect(names).toEqual([
-      ...[
-        ['wait', 100],
-        ['dns', 3],
-        ['connect', 4],
-        ['first-byte', 90],
-      ],
+      ['wait', 100],
+      ['dns', 3],
+      ['connect', 4],
+      ['first-byte', 90],
     ])
   })
 
@@ -78,12 +87,10 @@ describe('retries to come', () => {
   test('are on one axis with the attempts, none of them beside it', () => {
     const span = spanOf(jobOf([FAILED, RETRY]), NOW + 30_000)
     expect(span?.marks.map(({ attempt, kind }) => [attempt, kind])).toEqual([
-      ...[
-        [1, 'wait'],
-        [1, 'call'],
-        [2, 'planned'],
-        [3, 'planned'],
-      ],
+      [1, 'wait'],
+      [1, 'call'],
+      [2, 'planned'],
+      [3, 'planned'],
     ])
     for (const { from, width } of span?.marks ?? []) {
       expect(from).toBeGreaterThanOrEqual(0)
@@ -104,7 +111,9 @@ describe('what can be done', () => {
     expect(names(jobOf([attemptOf()]), ALL, NOW)[0]).toMatch(/^fire: It is due already/)
     const flying = jobOf([attemptOf({ status: 'processing' })])
     expect(names(flying, ALL, NOW)).toEqual([
-      ...['fire: The job is in flight.', 'duplicate', 'cancel: The job is in flight.'],
+      'fire: The job is in flight.',
+      'duplicate',
+      'cancel: The job is in flight.',
     ])
     expect(names(dead, ALL, NOW)).toEqual(['replay', 'edit', 'duplicate', 'purge'])
     const failed = jobOf([{ ...FAILED, final_status: 'failed_no_retries' }])
@@ -133,8 +142,14 @@ describe('what can be done', () => {
 
 describe('why it waits', () => {
   const waiting: Waiting = {
-    ...{ reason: 'queue_at_limit', jobs_before: 3, is_exact: true, in_flight: 5, limit: 5 },
-    ...{ window: null, until: null, estimated_start_at: null },
+    reason: 'queue_at_limit',
+    jobs_before: 3,
+    is_exact: true,
+    in_flight: 5,
+    limit: 5,
+    window: null,
+    until: null,
+    estimated_start_at: null,
   }
 
   test('is told with its numbers', () => {
@@ -145,6 +160,17 @@ describe('why it waits', () => {
     expect(waitingText(rough, 'emails')).toBe('It waits for a slot. About 12,345 jobs start before it.')
     expect(waitingText({ ...waiting, reason: 'queue_paused', jobs_before: 0 }, null)).toBe(
       'Its queue is paused.',
+    )
+    const told = (reason: Waiting['reason'], queue: string | null) =>
+      waitingText({ ...waiting, reason }, queue)
+    expect(told('circuit_open', 'emails')).toBe(
+      'Too many calls of the queue emails failed, so none begins for a while (circuit breaker). 3 jobs start before it.',
+    )
+    expect(told('target_asks_to_wait', null)).toBe(
+      'The target asks its queue to wait. 3 jobs start before it.',
+    )
+    expect(told('rate_limited', 'emails')).toBe(
+      'The queue emails is at its rate limit. 3 jobs start before it.',
     )
     expect(waitingText({ ...waiting, reason: 'held_by_window', window: 'night' }, 'emails')).toContain(
       'night',

@@ -33,6 +33,7 @@ export function attemptOf(given: Partial<JobSummary> = {}): JobSummary {
     response_status: null,
     duration_ms: null,
     cron_id: null,
+    bulk_id: null,
     replayed_as: null,
     ...given,
   }

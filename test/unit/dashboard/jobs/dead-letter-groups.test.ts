@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { DeadLetterGroup } from '../../../../clients/typescript/src/client.ts'
-import { filterOfGroup, mergeGroups } from '../../../../dashboard/src/features/dead-letters/groups.ts'
+import { filterOfGroup, mergeGroups } from '../../../../dashboard/src/features/jobs/dead-letters/groups.ts'
 
 const group = (given: Partial<DeadLetterGroup>): DeadLetterGroup => ({
   queue_id: 12,

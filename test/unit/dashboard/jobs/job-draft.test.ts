@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { readLines } from '../../../../dashboard/src/format/lines.ts'
-import { draftOfJob, draftOfJson } from '../../../../dashboard/src/features/send/draft-reading.ts'
-import { changeOf } from '../../../../dashboard/src/features/send/job-change.ts'
+import { draftOfJob, draftOfJson } from '../../../../dashboard/src/features/jobs/send/draft-reading.ts'
+import { changeOf } from '../../../../dashboard/src/features/jobs/send/job-change.ts'
 import {
   bodyOf,
   EMPTY_DRAFT,
   fieldsOf,
   type JobDraft,
-} from '../../../../dashboard/src/features/send/job-draft.ts'
+} from '../../../../dashboard/src/features/jobs/send/job-draft.ts'
 import { attemptOf, jobOf } from './chains.ts'
 
 const FULL: JobDraft = {
@@ -34,8 +34,14 @@ describe('a body', () => {
     const text = bodyOfDraft(FULL)
     expect(text).toContain('"payload": {"big": 12345678901234567890}')
     expect(JSON.parse(text)).toMatchObject({
-      ...{ queue: 'emails', method: 'PUT', delay: 300, timeout_seconds: 10, retry_delays: [60, 1800] },
-      ...{ headers: { 'X-A': '1', 'X-B': 'a: b' }, tags: { tenant: 'acme' }, retries_enabled: true },
+      queue: 'emails',
+      method: 'PUT',
+      delay: 300,
+      timeout_seconds: 10,
+      retry_delays: [60, 1800],
+      headers: { 'X-A': '1', 'X-B': 'a: b' },
+      tags: { tenant: 'acme' },
+      retries_enabled: true,
     })
   })
 
@@ -90,7 +96,10 @@ describe('a change', () => {
   test('has only what differs, and null for what is taken out', () => {
     expect(changed({})).toBe('{}')
     expect(JSON.parse(changed({ headers: 'X-A: 2', callbackUrl: '', retries: 'queue' }))).toEqual({
-      ...{ headers: { 'X-A': '2' }, callback_url: null, retries_enabled: null, retry_delays: null },
+      headers: { 'X-A': '2' },
+      callback_url: null,
+      retries_enabled: null,
+      retry_delays: null,
     })
     expect(JSON.parse(changed({ payload: '{}', method: 'POST' }))).toEqual({ payload: {}, method: null })
   })
@@ -102,8 +111,13 @@ describe('a job', () => {
   test('is shown with its payload readable and exact, and with what is in force', () => {
     const job = jobOf([attemptOf()], { headers: { 'X-A': '1' }, payload: { big: 1 } })
     expect(draftOfJob(job, text)).toMatchObject({
-      ...{ queue: 'emails', headers: 'X-A: 1', payload: '{\n  "big": 12345678901234567890\n}' },
-      ...{ retries: 'own', retryDelays: '60, 600', timeout: '30', callbackEvents: 'terminal' },
+      queue: 'emails',
+      headers: 'X-A: 1',
+      payload: '{\n  "big": 12345678901234567890\n}',
+      retries: 'own',
+      retryDelays: '60, 600',
+      timeout: '30',
+      callbackEvents: 'terminal',
     })
   })
 

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { bulkFilterOf, chipsOf, filterOf, valuesOf } from '../../../../dashboard/src/format/job-filter.ts'
+import {
+  bulkFilterOf,
+  chipsOf,
+  filterOf,
+  valuesOf,
+} from '../../../../dashboard/src/features/jobs/job-filter.ts'
 
 const values = {
   response_status: '503',

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { actionsOfStatus, possibleActions } from '../../../../dashboard/src/features/jobs/possible-actions.ts'
+import {
+  actionsOfStatus,
+  possibleActions,
+} from '../../../../dashboard/src/features/jobs/list/possible-actions.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 23)
 const job = (id: number, given: object) => ({

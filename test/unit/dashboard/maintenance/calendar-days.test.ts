@@ -8,7 +8,9 @@ import {
 } from '../../../../dashboard/src/features/maintenance/calendar-days.ts'
 
 const opening = (id: string, from: string, to: string) => ({
-  ...{ window_id: id, start_at: `2026-11-${from}:00.000+00:00`, end_at: `2026-11-${to}:00.000+00:00` },
+  window_id: id,
+  start_at: `2026-11-${from}:00.000+00:00`,
+  end_at: `2026-11-${to}:00.000+00:00`,
 })
 
 test('a month has whole weeks from Monday on, with the days around it', () => {

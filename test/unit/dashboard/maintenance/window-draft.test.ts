@@ -6,21 +6,37 @@ import {
   editOf,
   newDraft,
 } from '../../../../dashboard/src/features/maintenance/window-draft.ts'
-import { clockText, effectText, timesText } from '../../../../dashboard/src/format/window-text.ts'
+import {
+  clockText,
+  effectText,
+  timesText,
+} from '../../../../dashboard/src/features/maintenance/window-text.ts'
 
 const NOW = Date.parse('2026-11-23T10:00:30Z')
 const FRESH = newDraft(NOW, 'Europe/Berlin')
 const WINDOW: MaintenanceWindow = {
-  ...{ id: 'night', name: 'night', resource: { kind: 'queue', id: 12, name: 'mail' }, action: 'hold' },
-  ...{ start_at: null, end_at: null, reason: 'Move', active: false, active_since: null, ends_at: null },
+  id: 'night',
+  name: 'night',
+  resource: { kind: 'queue', id: 12, name: 'mail' },
+  action: 'hold',
+  start_at: null,
+  end_at: null,
+  reason: 'Move',
+  active: false,
+  active_since: null,
+  ends_at: null,
   recurring: [{ cron_expression: '0 1 * * sat', time_zone: 'UTC', duration_seconds: 7_200 }],
-  ...{ next_start_at: null, problem: null },
+  next_start_at: null,
+  problem: null,
 }
 
 test('a new window begins with this minute, for an hour', () => {
   expect(creationOf({ ...FRESH, resource: 'cron/4', reason: ' ' })).toEqual({
-    ...{ start_at: '2026-11-23T10:00:00.000Z', end_at: '2026-11-23T11:00:00.000Z' },
-    ...{ action: 'mute', resource: { kind: 'cron', id: 4 }, reason: null },
+    start_at: '2026-11-23T10:00:00.000Z',
+    end_at: '2026-11-23T11:00:00.000Z',
+    action: 'mute',
+    resource: { kind: 'cron', id: 4 },
+    reason: null,
   })
 })
 

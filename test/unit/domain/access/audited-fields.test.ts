@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { auditedChange, AUDITED_VALUE_CHARACTERS_MAX } from '../../../../src/domain/access/audited-fields.ts'
 
 test('of an edit, the fields that differ are kept, on both sides', () => {
-  const before = { name: 'a', timeout_seconds: 30, retry_delays: [1, 2], counts: { pending: 1 } }
-  const after = { name: 'a', timeout_seconds: 5, retry_delays: [1], counts: { pending: 9 } }
+  const state = { counts: { pending: 1 }, throttled: null }
+  const before = { name: 'a', timeout_seconds: 30, retry_delays: [1, 2], ...state }
+  const throttled = { reason: 'rate_limited', until: null }
+  const after = { name: 'a', timeout_seconds: 5, retry_delays: [1], counts: { pending: 9 }, throttled }
   expect(auditedChange(before, after)).toEqual({
     before: { timeout_seconds: 30, retry_delays: [1, 2] },
     after: { timeout_seconds: 5, retry_delays: [1] },

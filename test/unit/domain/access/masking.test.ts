@@ -14,7 +14,9 @@ const CURRENT = { Authorization: 'Bearer one', Accept: 'text/plain' }
 describe('an edit', () => {
   test('keeps the value of a header that is given as the mask, by name in any case', () => {
     expect(keptHeaders({ authorization: '(hidden)', Accept: '*/*', 'X-New': 'n' }, CURRENT)).toEqual({
-      ...{ authorization: 'Bearer one', Accept: '*/*', 'X-New': 'n' },
+      authorization: 'Bearer one',
+      Accept: '*/*',
+      'X-New': 'n',
     })
     expect(missingHeader({ authorization: '(hidden)' }, CURRENT)).toBeNull()
   })
@@ -43,7 +45,9 @@ describe('an edit', () => {
   test('of a cron to another origin must give secret headers anew', () => {
     const cron = {
       ...DEFAULT_CRON_SETTINGS,
-      ...{ displayName: 'n', cronExpression: '* * * * *', ...current },
+      displayName: 'n',
+      cronExpression: '* * * * *',
+      ...current,
     }
     const other = 'https://example.org/'
     expect(() => withKeptHeaders({ url: other }, cron)).toThrow(/Authorization, X-Partner/)
@@ -57,7 +61,10 @@ describe('an edit', () => {
 describe('of a cron is shown', () => {
   const settings = {
     ...DEFAULT_CRON_SETTINGS,
-    ...{ displayName: 'n', cronExpression: '* * * * *', headers: CURRENT, payload: 'p' },
+    displayName: 'n',
+    cronExpression: '* * * * *',
+    headers: CURRENT,
+    payload: 'p',
     url: 'https://hooks.slack.com/services/T0/B0/c?x=1',
     callbackUrl: 'https://example.com/d41d8cd98f00b204e9800998ecf8427e',
   }
@@ -70,7 +77,8 @@ describe('of a cron is shown', () => {
   test('no value, no payload and no token in a URL to others', () => {
     expect(shownCronSettings(settings, false)).toEqual({
       ...settings,
-      ...{ headers: { Authorization: '(hidden)', Accept: '(hidden)' }, payload: '(hidden)' },
+      headers: { Authorization: '(hidden)', Accept: '(hidden)' },
+      payload: '(hidden)',
       url: 'https://hooks.slack.com/(hidden)?(hidden)',
       callbackUrl: 'https://example.com/(hidden)',
     })

@@ -78,8 +78,14 @@ describe('the job that a list shows of a chain', () => {
       .map(([name, each]) => `${name} ${shown(filter, each)}`)
       .filter((row) => !row.endsWith(' 0'))
   const all = [
-    ...['pending 1', 'retrying 3', 'running 2', 'success 1', 'lateSuccess 1', 'failed 1'],
-    ...['dead 1', 'replayed 1'],
+    'pending 1',
+    'retrying 3',
+    'running 2',
+    'success 1',
+    'lateSuccess 1',
+    'failed 1',
+    'dead 1',
+    'replayed 1',
   ]
 
   test.each<[Partial<JobFilter>, string[]]>([
@@ -151,7 +157,11 @@ describe('the job that a list shows of a chain', () => {
 test('a text without special characters has one needle', () => {
   expect(needlesOf('Order 7')).toEqual(['order 7'])
   expect(needlesOf('/é"')).toEqual([
-    ...['/é"', String.raw`\/é"`, String.raw`/é\"`],
-    ...[String.raw`\/é\"`, String.raw`/\u00e9\"`, String.raw`\/\u00e9\"`],
+    '/é"',
+    String.raw`\/é"`,
+    String.raw`/é\"`,
+    String.raw`\/é\"`,
+    String.raw`/\u00e9\"`,
+    String.raw`\/\u00e9\"`,
   ])
 })

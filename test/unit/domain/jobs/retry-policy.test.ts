@@ -53,6 +53,47 @@ function fails(ending: EndingAttempt, failureReason: FailureReason = 'http_serve
   })
 }
 
+describe('settings of retries beyond the contract', () => {
+  test.each([
+    [500, [410, 404], 'retry'],
+    [500, [410, 500], 'dead_letter'],
+    [500, [], 'retry'],
+  ] as const)(
+    'a status %i ends the chain at once if it is among %j: %s',
+    (_status, noRetryStatuses, kind) => {
+      const end = fails(attempt(1, { noRetryStatuses }))
+      expect(end).toMatchObject({ kind, isTerminal: kind === 'dead_letter' })
+      expect(end.finalStatus).toBe(kind === 'retry' ? 'retrying' : 'dead_lettered')
+    },
+  )
+
+  test('a status that ends chains ends a retry as the last one, and one without retries as it did', () => {
+    const settings = { noRetryStatuses: [500] }
+    expect(fails(attempt(2, settings))).toMatchObject({
+      kind: 'dead_letter',
+      finalStatus: 'failed_with_retries',
+      callbackStatus: 'dead_lettered',
+    })
+    expect(fails(attempt(1, { ...settings, retriesEnabled: false })).kind).toBe('failed_no_retries')
+  })
+
+  test.each([
+    [0, 0.9, 60],
+    [50, 0, 60],
+    [50, 0.5, 75],
+    [100, 0.999_999, 120],
+    [30, 0.123_456, 62.222],
+  ])('a jitter of %i %% lengthens 60 s, at %d of it, to %d s', (retryJitterPercent, drawn, seconds) => {
+    const outcome = { completedAtMs: T0, durationMs: 1, responseStatus: 500, errorMessage: null }
+    const end = endAttempt(
+      attempt(1, { retryJitterPercent }),
+      { ...outcome, failureReason: 'http_server_error' },
+      () => drawn,
+    )
+    expect(end.retryDelaySeconds).toBe(seconds)
+  })
+})
+
 describe('the contract’s transition table', () => {
   test('in flight, 2xx and all assertions pass → completed, success', () => {
     expect(succeeds(attempt(1))).toMatchObject({

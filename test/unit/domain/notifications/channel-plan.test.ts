@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'vitest'
+import { test } from 'vitest'
 import type { AlertType } from '../../../../src/domain/alerts/alert.ts'
 import { endTry, PARTIAL_TRIES_MAX } from '../../../../src/domain/notifications/delivery-end.ts'
-import { ChannelStage, failed, MINUTE, SECOND, SENT, type ToldMessage } from './channel-stage.ts'
+import { ChannelStage, failed, MINUTE, SECOND, SENT } from './channel-stage.ts'
 
 test('tells 10,000 failures of a minute in at most four messages of the first 15 minutes, each counted', () => {
   const stage = new ChannelStage()
@@ -402,15 +402,6 @@ test('tells one message a minute while failures of ever more queues are gathered
   )
 })
 
-test('sends no sixth message in a minute although a version before sent five without a failure', () => {
-  const stage = new ChannelStage({ alertTypes: EVERY })
-  stage.state = { ...stage.state, recentMs: [5, 4, 3, 2, 1].map((seconds) => stage.nowMs - seconds * SECOND) }
-  stage.raise('queue|7')
-  assert.deepEqual(stage.times, [])
-  stage.advance(MINUTE)
-  assert.deepEqual(stage.times, [59 * SECOND])
-})
-
 test.each([2, 30])('keeps to five messages a minute however the severity of %i queues flaps', (queues) => {
   const stage = new ChannelStage({ alertTypes: EVERY })
   for (let i = 0; i < 1_200; i += 1) {
@@ -424,37 +415,4 @@ test.each([2, 30])('keeps to five messages a minute however the severity of %i q
     const within = stage.times.filter((other) => atMs <= other && other < atMs + MINUTE)
     assert.ok(within.length <= 5, `${within.length} messages in the minute from ${atMs}`)
   }
-})
-
-describe('a thread whose last message a version before sent', () => {
-  /** Of the record, what that version knows. */
-  function writtenBefore(stage: ChannelStage): void {
-    const threads = Object.entries(stage.state.threads).map(([resource, { mostSevere, ...thread }]) => {
-      assert.ok(mostSevere !== undefined)
-      return [resource, thread] as const
-    })
-    const { failureAtMs, ...state } = stage.state
-    assert.equal(failureAtMs === undefined, !stage.messages.some(hasFailure))
-    stage.state = { ...state, threads: Object.fromEntries(threads) }
-  }
-  const hasFailure = ({ entries }: ToldMessage) => entries.some(({ total }) => total.type === 'failure')
-
-  test('is told a failure at once if it was told of none', () => {
-    const stage = new ChannelStage({ alertTypes: EVERY })
-    stage.raise('queue|7', { type: 'warning' })
-    writtenBefore(stage)
-    stage.advance(10 * SECOND)
-    stage.raise('queue|7')
-    assert.deepEqual(stage.times, [0, 10 * SECOND])
-  })
-
-  test('waits for its digest if it was told of one', () => {
-    const stage = new ChannelStage({ alertTypes: EVERY })
-    stage.raise('queue|7')
-    writtenBefore(stage)
-    stage.advance(10 * SECOND)
-    stage.raise('queue|7')
-    stage.advance(MINUTE)
-    assert.deepEqual(stage.times, [0, MINUTE])
-  })
 })

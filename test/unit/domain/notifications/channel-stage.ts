@@ -93,7 +93,9 @@ export class ChannelStage {
 
   #work(): void {
     const plan = planChannel(this.state, {
-      ...{ channel: this.channel, teamTotals: this.#all, nowMs: this.nowMs },
+      channel: this.channel,
+      teamTotals: this.#all,
+      nowMs: this.nowMs,
       settingsVersion: this.settingsVersion,
       newId: () => `id${(this.#ids += 1)}`,
     })

@@ -35,10 +35,12 @@ describe('the headers of a copy', () => {
 
   test('keep those of one kind when the others are given', () => {
     expect(textsOf(changedHeaders(headers, { ...none, values: { 'X-A': '1' } }))).toEqual({
-      ...{ 'X-A': '1', Authorization: 'partner' },
+      'X-A': '1',
+      Authorization: 'partner',
     })
     expect(textsOf(changedHeaders(headers, { ...none, secrets: { 'X-Key': 'other' } }))).toEqual({
-      ...{ Accept: '*/*', 'X-Key': 'other' },
+      Accept: '*/*',
+      'X-Key': 'other',
     })
     expect(textsOf(changedHeaders(headers, { ...none, secrets: {} }))).toEqual({ Accept: '*/*' })
   })

@@ -10,7 +10,9 @@ const at = (text: string) => Date.parse(text)
 const recurring = (...schedules: Array<[string, string, number]>): WindowTimes => ({
   kind: 'recurring',
   schedules: schedules.map(([cronExpression, timeZone, minutes]) => ({
-    ...{ cronExpression, timeZone, durationSeconds: minutes * 60 },
+    cronExpression,
+    timeZone,
+    durationSeconds: minutes * 60,
   })),
 })
 function shown(times: WindowTimes, from: string, until: string, ticksMax = 100) {

@@ -15,20 +15,20 @@ function setUp(bulks: Record<string, number>, pieceMs = 0) {
   const left = new Map(Object.entries(bulks))
   const done: string[] = []
   let looks = 0
-  let hasTurn: () => boolean = () => true
+  let hasLock: () => boolean = () => true
   let isBroken: (name: string) => boolean = () => false
   const shard: BulkShard = {
     shard: 0,
     due: () => {
       looks += 1
       const work = [...left].flatMap(([name, count]): BulkWork[] =>
-        count === 0 || !hasTurn()
+        count === 0 || !hasLock()
           ? []
           : [{ team: name.slice(0, 1), id: Number(name.slice(1)), kind: 'part' }],
       )
       return Promise.resolve({ work, nextDueMs: null })
     },
-    takeTurn: () => Promise.resolve(hasTurn()),
+    takeLock: () => Promise.resolve(hasLock()),
     tend: async ({ team, id }) => {
       const name = `${team}${id}`
       if (isBroken(name)) throw new Error('its record is damaged')
@@ -42,14 +42,14 @@ function setUp(bulks: Record<string, number>, pieceMs = 0) {
   const loops = loopsOf({ clock, logger })
   const options = { clock, loops, logger, bulks: shard, places: new BulkPlaces() }
   const breaks = (broken: typeof isBroken) => void (isBroken = broken)
-  const keepsTurn = (keeps: typeof hasTurn) => void (hasTurn = keeps)
+  const keepsLock = (keeps: typeof hasLock) => void (hasLock = keeps)
   return {
     clock,
     logger,
     done,
     shard,
     left,
-    keepsTurn,
+    keepsLock,
     worker: new BulkWorker(options),
     looks: () => looks,
     breaks,
@@ -65,13 +65,13 @@ test('a team with many bulks holds up no other', async () => {
   await worker.stop()
 })
 
-test('a round ends when another executor has taken the turn meanwhile', async () => {
-  const { clock, done, worker, keepsTurn } = setUp({ a1: 1, b1: 1, c1: 1 })
-  keepsTurn(() => done.length === 0)
+test('a round ends when another executor has taken the lock meanwhile', async () => {
+  const { clock, done, worker, keepsLock } = setUp({ a1: 1, b1: 1, c1: 1 })
+  keepsLock(() => done.length === 0)
   worker.start()
   await clock.advance(100)
   expect(done).toEqual(['a1'])
-  keepsTurn(() => true)
+  keepsLock(() => true)
   await clock.advance(1_000)
   expect(done).toEqual(['a1', 'b1', 'c1'])
   await worker.stop()
@@ -128,8 +128,11 @@ test('an idle shard is looked at twice a second, and one that is away every two 
 test('a stop waits for the piece in progress, and begins no other', async () => {
   const { clock, done, shard } = setUp({ a1: 3, b1: 3 }, 400)
   const workers = new BulkWorkers({
-    ...{ shards: [shard], loops: loopsOf({ clock, logger: quietLogger }) },
-    ...{ clock, logger: quietLogger, random: () => 0 },
+    shards: [shard],
+    loops: loopsOf({ clock, logger: quietLogger }),
+    clock,
+    logger: quietLogger,
+    random: () => 0,
   })
   workers.start()
   await clock.advance(100)

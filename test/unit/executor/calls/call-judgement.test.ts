@@ -55,6 +55,29 @@ describe('assertions', () => {
     expect(judgeCall(answer, settingsWith(assertion)).failureReason).toBeNull()
   })
 
+  test('of a coded body says which coding it has', () => {
+    const coded = (coding: string) => answered({ headers: [['Content-Encoding', coding]] })
+    const message = (coding: string) =>
+      judgeCall(coded(coding), settingsWith({ type: 'body_contains', value: 'ok' })).errorMessage
+    expect(message('gzip')).toBe(
+      'The response body does not contain "ok": it is coded (gzip) and is searched as it came.',
+    )
+    expect(message('s3cret')).toBe(
+      'The response body does not contain "ok": it is coded and is searched as it came.',
+    )
+    expect(message('identity')).toBe('The response body does not contain "ok".')
+  })
+
+  test('of a body that was cut short hold for what came of it', () => {
+    const cut = answered({ found: new Set(['ok']), isBodyCutShort: true })
+    expect(judgeCall(cut, settingsWith({ type: 'body_contains', value: 'ok' })).failureReason).toBeNull()
+    expect(judgeCall(cut, settingsWith({ type: 'body_contains', value: 'end' }))).toEqual({
+      failureReason: 'assertion_failed',
+      errorMessage: 'The response body was cut short, and what came of it does not contain "end".',
+      responseStatus: 200,
+    })
+  })
+
   test.each<[SuccessAssertion, string]>([
     [{ type: 'status_code_equals', value: 200 }, 'Expected status 200, got 201.'],
     [{ type: 'body_contains', value: 'GRÜSSE' }, 'The response body does not contain "GRÜSSE".'],

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CALL_RECORD_BODY_BYTES_MAX } from '../../../../src/domain/limits.ts'
+import { CALL_RECORD_BODY_BYTES_MAX, CALL_RECORD_HEADER_BYTES_MAX } from '../../../../src/domain/limits.ts'
 import { judgeCall } from '../../../../src/executor/calls/call-judgement.ts'
 import { recordCall } from '../../../../src/executor/calls/call-record.ts'
 import { anyText } from '../../../support/any-text.ts'
@@ -55,6 +55,32 @@ test('notes that the caller did not read the whole body', () => {
     body: 'x',
     bodyTruncated: true,
   })
+})
+
+test('says what HTTP/1.1 does not allow in the response', () => {
+  const protocolNotes = ['Content-Length is no number.', 'The body came to no end in time.']
+  expect(record(null, answered({ protocolNotes })).response).toMatchObject({ protocolNotes })
+  expect(record(null, answered()).response).not.toHaveProperty('protocolNotes')
+})
+
+test('keeps 16 KiB of headers, whole lines, and says so', () => {
+  const OVERHEAD = 8
+  const line = (bytes: number) => ['X', 'é'.repeat((bytes - OVERHEAD - 2) / 2) + 'a'] as const
+  const half = line(CALL_RECORD_HEADER_BYTES_MAX / 2)
+  const whole = record(null, answered({ headers: [half, half] })).response
+  expect(whole?.headers).toHaveLength(2)
+  expect(whole).not.toHaveProperty('headersTruncated')
+  const [larger, small] = [line(CALL_RECORD_HEADER_BYTES_MAX / 2 + 2), line(20)]
+  expect(record(null, answered({ headers: [half, larger, small] })).response).toMatchObject({
+    headers: [half, small],
+    headersTruncated: true,
+  })
+})
+
+test('hides a secret that the end of a body cuts in two', () => {
+  const requestHeaders = [['Authorization', 'Bearer s3cret-token']] as const
+  const cut = answered({ requestHeaders, body: '{"auth":"Bearer s3cret-tok', isBodyCutShort: true })
+  expect(record(null, cut).response?.body).not.toContain('s3cret')
 })
 
 describe('the cut at 16 KiB', () => {
@@ -115,4 +141,29 @@ test('a secret that the target repeats across the cut stays in no part', () => {
       expect(response?.body).toBe(shown === secret.length ? `${lead}(hidden)` : lead)
     }
   }
+})
+
+test('an answer that repeats a secret in another form is left out as a whole, and so is its header', () => {
+  const secret = 'sk_live_8f14e45fceea167a'
+  const encoded = Buffer.from(secret).toString('base64')
+  const answer = answered({
+    requestHeaders: [['Authorization', `Bearer ${secret}`]],
+    headers: [
+      ['X-Echo', `t=${encoded}`],
+      ['X-Other', 'fine'],
+    ],
+  })
+  const { response } = record(null, { ...answer, body: Buffer.from(`{"token":"${encoded}","ok":true}`) })
+  expect(response?.body).toBe('(hidden)')
+  expect(response?.headers).toEqual([
+    ['X-Echo', '(hidden)'],
+    ['X-Other', 'fine'],
+  ])
+})
+
+test('an answer that repeats the password of Basic is shown without it', () => {
+  const pair = Buffer.from('shop:correct-horse').toString('base64')
+  const answer = answered({ requestHeaders: [['Authorization', `Basic ${pair}`]] })
+  const { response } = record(null, { ...answer, body: Buffer.from('no such password: correct-horse') })
+  expect(response?.body).toBe('no such password: (hidden)')
 })

@@ -36,6 +36,7 @@ function setUp(keepsSuccess = true) {
       return team === 'shop' ? teamSettings : NO_TEAM_SETTINGS
     }),
     jobIds,
+    random: () => 0.5,
     keepsSuccess: (team, queue) => {
       sampled.push(`${team} ${queue}`)
       return keepsSuccess
@@ -49,6 +50,23 @@ function setUp(keepsSuccess = true) {
   const made = (): HttpCall => call.calls[0]?.args[0] as HttpCall
   return { call, defects, metrics, sampled, signal, run, made, localFaults: () => localFaults }
 }
+
+describe('a target that asks to be left alone', () => {
+  test.each([
+    [429, 'Retry-After', '30', 30_000],
+    [503, 'retry-after', '30', 30_000],
+    [500, 'Retry-After', '30', undefined],
+    [200, 'Retry-After', '30', undefined],
+    [503, 'Retry-After', 'soon', undefined],
+    [503, 'X-Other', '30', undefined],
+  ])('by %i with %s: %s is heard as %s ms', async (status, name, value, retryAfterMs) => {
+    const { call, run } = setUp()
+    call.rule = () => answered({ status, headers: [[name, value]] })
+    const end = await run(claimedJob({}))
+    expect(end).toMatchObject({ type: 'ended' })
+    expect('retryAfterMs' in end ? end.retryAfterMs : undefined).toBe(retryAfterMs)
+  })
+})
 
 describe('a job’s call', () => {
   test('follows its request, signed for its team at Redis time', async () => {
@@ -268,7 +286,7 @@ describe('no attempt is counted', () => {
     const { call, run, localFaults } = setUp()
     call.rule = () => cutCall('aborted')
     const work = claimedJob()
-    expect(await run(work)).toEqual({ type: 'released', work })
+    expect(await run(work)).toEqual({ type: 'released', work, isCut: true })
     expect(localFaults()).toBe(0)
   })
 
@@ -276,7 +294,7 @@ describe('no attempt is counted', () => {
     const { call, metrics, run } = setUp()
     call.rule = () => cutCall('aborted')
     const work = claimedCallback()
-    expect(await run(work)).toEqual({ type: 'released', work })
+    expect(await run(work)).toEqual({ type: 'released', work, isCut: true })
     expect(metrics.counts).toEqual([])
   })
 })

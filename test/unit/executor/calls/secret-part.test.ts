@@ -29,7 +29,7 @@ test.each([
   ['a cron whose own were never read', { 'cron c': UNREAD }, { ...cron, signer: 'c' }, null],
   [
     'a cron of which headers alone were read',
-    { 'cron c': { signingSecrets: [], headerValues: { 'x-key': 'v' } } },
+    { 'cron c': { signingSecrets: [], signingSecretRefs: [], headerValues: { 'x-key': 'v' } } },
     { ...cron, signer: 'c' },
     null,
   ],
@@ -44,7 +44,12 @@ test.each([
 test('a value of a Secret is found by its header, and sent to the origin of its cron alone', () => {
   const headers = { 'X-Key': secretValueText({ cron: 'c', secret: 'former', key: 'token' }) }
   // The run was made while the cron named another Secret.
-  const own = { signingSecrets: [], headerValues: { 'x-key': 'v' }, headerOrigin: 'https://a.test' }
+  const own = {
+    signingSecrets: [],
+    signingSecretRefs: [],
+    headerValues: { 'x-key': 'v' },
+    headerOrigin: 'https://a.test',
+  }
   const partOf = (url: string, secrets: OwnSecrets) =>
     secretPartOf(claimedJob({ request: { url, headers } }), teamsWith({ 'cron c': secrets }))
   expect(partOf('https://a.test/other?x=1', own)).toMatchObject({ headers: { 'X-Key': 'v' } })

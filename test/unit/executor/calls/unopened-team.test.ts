@@ -5,7 +5,7 @@ import { claimedJob } from '../executor-fixture.ts'
 
 test('a queue with signing secrets of its own goes on while those of its team cannot be opened', () => {
   const team = { ...NO_TEAM_SETTINGS, isSigningUnreadable: true }
-  const own = { signingSecrets: ['whsec_c2VjcmV0'], headerValues: {} }
+  const own = { signingSecrets: ['whsec_c2VjcmV0'], signingSecretRefs: [], headerValues: {} }
   const teams = { of: () => team, ownSecretsOf: (): typeof own | null => own }
   const settingsOf = (): unknown => {
     const part = secretPartOf(claimedJob({ queueName: 'mail' }), teams)

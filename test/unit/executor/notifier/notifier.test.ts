@@ -6,7 +6,7 @@ import { newChannelState } from '../../../../src/domain/notifications/channel-st
 import { DeliveryPlaces } from '../../../../src/executor/notifier/delivery-places.ts'
 import { Notifier } from '../../../../src/executor/notifier/notifier.ts'
 import type {
-  ChannelLook,
+  ChannelSnapshot,
   ChannelRef,
   ChannelSender,
   NotificationBoard,
@@ -19,7 +19,7 @@ import { quietLogger, quietMetrics } from '../../../support/quiet.ts'
 
 let clock = createFakeClock()
 let due: ChannelRef[] = []
-const looks = new Map<string, ChannelLook>()
+const looks = new Map<string, ChannelSnapshot>()
 let teams = new Map<string, TeamSettings>()
 let notified: readonly string[] = []
 let prepared: Array<[team: string, version: number, channels: readonly string[]]> = []
@@ -49,9 +49,9 @@ const nameOf = ({ team, channel }: ChannelRef) => `${team}/${channel}`
 /** A channel that owes nothing yet. */
 function addIdleTeam(team: string, settingsVersion = 1): void {
   addTeam(team, ['slack'])
-  const look = looks.get(`${team}/slack0`)
-  assert.ok(look)
-  looks.set(`${team}/slack0`, { ...look, state: newChannelState({}, settingsVersion) })
+  const snapshot = looks.get(`${team}/slack0`)
+  assert.ok(snapshot)
+  looks.set(`${team}/slack0`, { ...snapshot, state: newChannelState({}, settingsVersion) })
 }
 
 /** A team with channels that each owe one test message. */
@@ -61,7 +61,12 @@ function addTeam(team: string, types: readonly ChannelType[], version = 1): void
     const test = { id: `${team}-${channel}`, askedAtMs: 0, sendingUntilMs: null, result: null }
     const state = { ...newChannelState({}, 1), test }
     looks.set(`${team}/${channel}`, {
-      ...{ team, channel, state, message: null, nowMs: 0, mark: { version: '', due: '' } },
+      team,
+      channel,
+      state,
+      message: null,
+      nowMs: 0,
+      mark: { version: '', due: '' },
     })
     due.push({ team, channel })
     return { name: channel, type, alertTypes: ['failure'], url: null }
@@ -81,7 +86,7 @@ function newNotifier(): Notifier {
       await preparing(team)
       prepared.push([team, version, channels])
     },
-    look: async (ref) => {
+    snapshot: async (ref) => {
       looking.most = Math.max(looking.most, (looking.now += 1))
       await Promise.resolve()
       looking.now -= 1
@@ -89,14 +94,14 @@ function newNotifier(): Notifier {
     },
     totals: () => Promise.resolve({ totals: [], shards: new Set() }),
     alerts: () => Promise.resolve(new Map()),
-    write: (look, { state, message, dueMs }) => {
-      writes.push([nameOf(look), dueMs])
-      looks.set(nameOf(look), { ...look, state, message })
+    write: (snapshot, { state, message, dueMs }) => {
+      writes.push([nameOf(snapshot), dueMs])
+      looks.set(nameOf(snapshot), { ...snapshot, state, message })
       return Promise.resolve(true)
     },
-    report: (look, { state, message }) => {
-      looks.set(nameOf(look), { ...look, state, message })
-      due = due.filter((ref) => nameOf(ref) !== nameOf(look))
+    report: (snapshot, { state, message }) => {
+      looks.set(nameOf(snapshot), { ...snapshot, state, message })
+      due = due.filter((ref) => nameOf(ref) !== nameOf(snapshot))
       return Promise.resolve(true)
     },
   }
@@ -133,7 +138,8 @@ test('sends at most four of a type at once, one of a team, and other types besid
   await clock.advance(3_000)
   assert.deepEqual(beingSent(), [
     ...[0, 1, 2, 3].map((i) => `slow${i}-webhook0`),
-    ...['other-slack0', 'other-email1'],
+    'other-slack0',
+    'other-email1',
   ])
   send.next.answer({ kind: 'sent', answer: 'ok' })
   await clock.advance(1_000)
@@ -176,18 +182,31 @@ test('whoever found no place is sent as soon as one is free', async () => {
 test('a channel in trouble that finds no place leaves it to others, and is put off', async () => {
   for (let i = 0; i < 4; i += 1) {
     addIdleTeam(`bad${i}`)
-    const look = looks.get(`bad${i}/slack0`)
-    assert.ok(look)
+    const snapshot = looks.get(`bad${i}/slack0`)
+    assert.ok(snapshot)
     const delivery = {
-      ...{ id: `bad${i}`, tries: 1, startedAtMs: 0, phase: 'waiting' as const, untilMs: 0 },
-      ...{ ranges: {}, accepted: [] },
+      id: `bad${i}`,
+      tries: 1,
+      startedAtMs: 0,
+      phase: 'waiting' as const,
+      untilMs: 0,
+      ranges: {},
+      accepted: [],
     }
     const notification = {
-      ...{ id: `bad${i}`, team: `bad${i}`, kind: 'alerts' as const, entries: [] },
-      ...{ moreEntries: 0, alerts: 1, createdAtMs: 0 },
+      id: `bad${i}`,
+      team: `bad${i}`,
+      kind: 'alerts' as const,
+      entries: [],
+      moreEntries: 0,
+      alerts: 1,
+      createdAtMs: 0,
     }
     looks.set(`bad${i}/slack0`, {
-      ...{ ...look, nowMs: 20_000, message: notification, state: { ...look.state, delivery } },
+      ...snapshot,
+      nowMs: 20_000,
+      message: notification,
+      state: { ...snapshot.state, delivery },
     })
   }
   for (let i = 0; i < 2; i += 1) addTeam(`good${i}`, ['slack'])

@@ -95,6 +95,22 @@ describe('a claim', () => {
     expect(source.claim.calls).toHaveLength(2)
   })
 
+  test('comes at once for work that this executor has made ready, however many races it has lost', async () => {
+    const { source, session, start } = setUpSession()
+    await start()
+    for (let hint = 0; hint < 4; hint += 1) {
+      session.wake()
+      await quiescence()
+    }
+    const before = source.claim.calls.length
+    session.wake()
+    await quiescence()
+    expect(source.claim.calls.length).toBe(before)
+    session.foundWork()
+    await quiescence()
+    expect(source.claim.calls.length).toBe(before + 1)
+  })
+
   test('waits after a hint when others are faster all the time, until one brings work again', async () => {
     const { clock, source, session, runner, start } = setUpSession()
     const claimsAfterHint = async () => {
@@ -302,7 +318,7 @@ test('an answer that cannot be worked off because of a defect costs the session,
   expect(scheduler.busy).toBe(0)
 })
 
-describe('a throttled team', () => {
+describe('a crowded team', () => {
   /** A shard whose one team has more ready jobs than it may run. */
   const setUpFull = async () => {
     const world = setUpSession({ slots: 10 })
@@ -311,7 +327,7 @@ describe('a throttled team', () => {
     source.claim.rule = (grant) => {
       const headroom = Math.min(grant.slots, grant.teamHeadroom.get('default') ?? grant.otherTeamsHeadroom)
       const work = Array.from({ length: headroom }, () => claimedJob({ jobId: (left -= 1) }))
-      return claimAnswer(work, { runnable: 1, throttledTeams: ['default'] })
+      return claimAnswer(work, { runnable: 1, crowdedTeams: ['default'] })
     }
     await start()
     return { ...world, claims: () => source.claim.calls.length }

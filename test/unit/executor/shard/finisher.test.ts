@@ -20,25 +20,28 @@ function setUp() {
   /** What was told of defects and of tries that failed. */
   const told: string[] = []
   const wish = { onSettled: (): void => undefined }
-  const turns = createLoopHealth({ clock, logger: quietLogger, metrics: quietMetrics }).loops.of('finish', 0)
+  const iterations = createLoopHealth({ clock, logger: quietLogger, metrics: quietMetrics }).loops.of(
+    'finish',
+    0,
+  )
   const finisher = new Finisher<number>({
     source,
     clock,
     noteDefect: (part, error, { jobId }) => told.push(`${part} of ${jobId}: ${reasonOf(error)}`),
-    turns: {
+    iterations: {
       succeeded: () => {
         told.push('held back no more')
-        turns.succeeded()
+        iterations.succeeded()
       },
       failed: (error) => {
-        const pauseMs = turns.failed(error)
+        const pauseMs = iterations.failed(error)
         told.push(`held back for ${pauseMs}: ${reasonOf(error)}`)
         return pauseMs
       },
     },
     onSettled: (batch, codes) => {
-      batch.forEach(({ end, held }, i) => {
-        settled.push(`${held}:${end.type === 'quarantined' ? 'quarantined ' : ''}${codes[i]}`)
+      batch.forEach(({ end, entry }, i) => {
+        settled.push(`${entry}:${end.type === 'quarantined' ? 'quarantined ' : ''}${codes[i]}`)
       })
       wish.onSettled()
     },

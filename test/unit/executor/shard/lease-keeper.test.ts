@@ -12,25 +12,25 @@ function setUp() {
   const clock = createFakeClock()
   const source = createFakeSource()
   const lost: string[] = []
-  const held: number[] = []
+  const listed: number[] = []
   const lease = new LeaseKeeper({
     source,
     clock,
     loops: loopsOf({ clock, logger: quietLogger }),
     onLost: (reason) => lost.push(`${reason} at ${clock.monotonicMs()}`),
-    onHeld: (count) => held.push(count),
+    onListed: (count) => listed.push(count),
   })
-  return { clock, source, lost, held, lease }
+  return { clock, source, lost, listed, lease }
 }
 
 describe('beats', () => {
   test('the first registers, the others renew, every 3 s', async () => {
-    const { clock, source, held, lost, lease } = setUp()
-    source.beat.rule = () => ({ status: 'ok', held: source.beat.calls.length })
+    const { clock, source, listed, lost, lease } = setUp()
+    source.beat.rule = () => ({ status: 'ok', listed: source.beat.calls.length })
     await lease.register()
     await clock.advance(LEASE_BEAT_MS * 10)
     expect(source.beat.calls.map((call) => call.args[0])).toEqual([true, ...Array(10).fill(false)])
-    expect(held).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    expect(listed).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
     expect(lost).toEqual([])
   })
 
@@ -52,7 +52,7 @@ describe('beats', () => {
     expect(source.beat.calls).toHaveLength(2)
     await clock.advance(1)
     expect(source.beat.calls).toHaveLength(3)
-    source.beat.rule = () => ({ status: 'ok', held: 0 })
+    source.beat.rule = () => ({ status: 'ok', listed: 0 })
     await clock.advance(500)
     expect(source.beat.calls).toHaveLength(4)
     await clock.advance(DEADLINE_MS - 1)
@@ -74,7 +74,7 @@ describe('the deadline', () => {
     source.beat.rule = null
     const registering = lease.register()
     await clock.advance(3_000)
-    source.beat.next.answer({ status: 'ok', held: 0 })
+    source.beat.next.answer({ status: 'ok', listed: 0 })
     await registering
     await clock.advance(DEADLINE_MS - 3_000 - 1)
     expect(lost).toEqual([])
@@ -95,7 +95,7 @@ describe('the deadline', () => {
     source.beat.rule = null
     const registering = lease.register()
     await clock.advance(DEADLINE_MS + 1)
-    source.beat.next.answer({ status: 'ok', held: 0 })
+    source.beat.next.answer({ status: 'ok', listed: 0 })
     await registering
     await clock.advance(0)
     expect(lost).toEqual([`the lease ran out at ${DEADLINE_MS + 1}`])
@@ -153,7 +153,7 @@ describe('stop', () => {
     source.beat.rule = null
     await clock.advance(LEASE_BEAT_MS)
     lease.stop()
-    source.beat.next.answer({ status: 'ok', held: 0 })
+    source.beat.next.answer({ status: 'ok', listed: 0 })
     await quiescence()
     expect(clock.timers).toBe(0)
     expect(lost).toEqual([])

@@ -24,14 +24,12 @@ export function setUpSession(options: { slots?: number } = {}) {
   const metrics = createRecordingMetrics()
   const shares = { team: 0.99, queue: 0.99 }
   const scheduler = new SlotScheduler({
-    ...{
-      slots: options.slots ?? 100,
-      newcomerSlots: 0,
-      bytes: 2 ** 30,
-      shares,
-      clock,
-      quotas: NO_CALL_QUOTAS,
-    },
+    slots: options.slots ?? 100,
+    newcomerSlots: 0,
+    bytes: 2 ** 30,
+    shares,
+    clock,
+    quotas: NO_CALL_QUOTAS,
   })
   const defects: string[] = []
   const dueTimes: Array<number | null> = []
@@ -70,8 +68,22 @@ export function setUpSession(options: { slots?: number } = {}) {
   const reasons = () =>
     logger.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields?.['reason'])
   return {
-    ...{ clock, source, runner, logger, metrics, scheduler, session, start, give, dueTimes, lost, reasons },
-    ...{ suspension, other, grants, defects },
+    clock,
+    source,
+    runner,
+    logger,
+    metrics,
+    scheduler,
+    session,
+    start,
+    give,
+    dueTimes,
+    lost,
+    reasons,
+    suspension,
+    other,
+    grants,
+    defects,
   }
 }
 

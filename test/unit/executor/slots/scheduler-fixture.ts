@@ -1,4 +1,4 @@
-import type { HeldSlot, SlotGrant, SlotRequester } from '../../../../src/executor/slots/contender.ts'
+import type { OccupiedSlot, SlotGrant, SlotRequester } from '../../../../src/executor/slots/contender.ts'
 import { forNewcomersOf } from '../../../../src/domain/shares/fair-share.ts'
 import { reserveOf } from '../../../../src/executor/slots/fair-share.ts'
 import { SlotScheduler } from '../../../../src/executor/slots/slot-scheduler.ts'
@@ -70,13 +70,13 @@ export function mostOf(grant: SlotGrant, team: string, queue: string): number {
   )
 }
 
-/** Claims for each queue in turn until no more jobs are allowed. Answers the held slots of each queue. */
+/** Claims for each queue in turn until no more jobs are allowed. Answers the occupied slots of each queue. */
 export function fill(
   scheduler: SlotScheduler,
   requester: TestRequester,
   queues: ReadonlyArray<readonly [team: string, queue: string]>,
 ) {
-  const held: HeldSlot[][] = queues.map(() => [])
+  const occupied: OccupiedSlot[][] = queues.map(() => [])
   for (let idle = 0, turn = 0; idle < 2 * queues.length; turn += 1) {
     const at = turn % queues.length
     const [team, queue] = queues[at] ?? ['', '']
@@ -85,11 +85,11 @@ export function fill(
     if (requester.grants.length === before) break
     const count = mostOf(requester.open, team, queue)
     idle = count === 0 ? idle + 1 : 0
-    held[at]?.push(
+    occupied[at]?.push(
       ...scheduler.bind(requester.open, { work: jobsOf(team, count, { queue }), bytesWanted: null }),
     )
   }
-  return held
+  return occupied
 }
 
 /** Requests slots; answers the grant. */

@@ -144,7 +144,7 @@ describe('the order', () => {
   })
 })
 
-describe('a throttled shard', () => {
+describe('a crowded shard', () => {
   test('waits until its team has headroom', () => {
     const { scheduler } = setUpScheduler({ concurrency: 50 })
     const [full, other] = [createRequester(0), createRequester(1)]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { HeldSlot } from '../../../../src/executor/slots/contender.ts'
+import type { OccupiedSlot } from '../../../../src/executor/slots/contender.ts'
 import { forNewcomersOf } from '../../../../src/domain/shares/fair-share.ts'
 import { budgetBytes } from '../../../../src/executor/slots/fair-share.ts'
 import type { CallQuotas } from '../../../../src/ports/quotas.ts'
@@ -74,7 +74,7 @@ describe('a share', () => {
   test('of bytes limits a team over all its queues, and leaves the other teams theirs', () => {
     const { scheduler } = setUpScheduler({ concurrency: 1_000, bytes: 1024 * MIB })
     const requester = createRequester(0)
-    const slots: HeldSlot[] = []
+    const slots: OccupiedSlot[] = []
     for (let claim = 0; claim < 600; claim += 1) {
       const queue = String(claim % 8)
       scheduler.request(requester)

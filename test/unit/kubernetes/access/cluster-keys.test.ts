@@ -33,7 +33,8 @@ beforeEach(() => {
   }
   const transport = { request } as unknown as Transport
   keys = new ClusterKeys({
-    ...{ transport, clock },
+    transport,
+    clock,
     logger: { ...quietLogger, warn: (text) => void logged.push(text) },
   })
 })

@@ -14,13 +14,25 @@ describe('what a token says', () => {
     }
     const claims = { iss: 'i', sub: 's', aud: ['x', 7, 'y'], nbf: 10, exp: 20, 'kubernetes.io': kubernetes }
     expect(read(claims, { kid: 'k' })).toMatchObject({
-      ...{ algorithm: 'RS256', keyId: 'k', issuer: 'i', subject: 's', audiences: ['x', 'y'] },
-      ...{ boundTo: ['u-1', 'u-2', '', ''], notBeforeMs: 10_000, expiresAtMs: 20_000, signature: 'c2ln' },
+      algorithm: 'RS256',
+      keyId: 'k',
+      issuer: 'i',
+      subject: 's',
+      audiences: ['x', 'y'],
+      boundTo: ['u-1', 'u-2', '', ''],
+      notBeforeMs: 10_000,
+      expiresAtMs: 20_000,
+      signature: 'c2ln',
     })
     expect(read({ iss: 7, sub: null, aud: 'one', nbf: '1', 'kubernetes.io': 'x' }, { kid: 7 })).toMatchObject(
       {
-        ...{ keyId: null, issuer: null, subject: null, audiences: ['one'], boundTo: ['', '', '', ''] },
-        ...{ notBeforeMs: null, expiresAtMs: null },
+        keyId: null,
+        issuer: null,
+        subject: null,
+        audiences: ['one'],
+        boundTo: ['', '', '', ''],
+        notBeforeMs: null,
+        expiresAtMs: null,
       },
     )
   })
@@ -40,7 +52,10 @@ describe('what a token says', () => {
 test('a token counts from a minute before it says so until it ends', () => {
   const jwt = read({ nbf: 100, exp: 200 })
   expect([39_999, 40_000, 199_999, 200_000].map((nowMs) => isInTime(jwt, nowMs))).toEqual([
-    ...[false, true, true, false],
+    false,
+    true,
+    true,
+    false,
   ])
   expect(isInTime(read({}), 0)).toBe(true)
 })

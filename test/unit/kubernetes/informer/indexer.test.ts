@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Indexer } from '../../../../src/kubernetes/informer/indexer.ts'
-import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
+import type { KubeObject } from '../../../../src/ports/resource-store.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
 interface Queue extends KubeObject {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Reflector } from '../../../../src/kubernetes/informer/reflector.ts'
 import type { Transport } from '../../../../src/kubernetes/client/transport.ts'
-import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
+import type { KubeObject } from '../../../../src/ports/resource-store.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietClusterMetrics, quietLogger } from '../../../support/quiet.ts'
 import { kubeObject } from '../kube-objects.ts'

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { Indexer } from '../../../../src/kubernetes/informer/indexer.ts'
 import { BY_PLACE, SelectedInformer } from '../../../../src/kubernetes/informer/selected-informer.ts'
-import type { Informer, KubeObject } from '../../../../src/ports/kubernetes.ts'
+import type { Informer } from '../../../../src/ports/kubernetes.ts'
+import type { KubeObject } from '../../../../src/ports/resource-store.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 import { kubeObject } from '../kube-objects.ts'
 
@@ -28,7 +29,9 @@ beforeEach(() => {
   selected = new Set(['shop'])
   namespaces = { isListed: false, synced: Promise.withResolvers<void>() }
   informer = new SelectedInformer<KubeObject>({
-    ...{ all, indexes: ofName, logger: quietLogger },
+    all,
+    indexes: ofName,
+    logger: quietLogger,
     namespaces: {
       isKnown: (namespace) => selected.has(namespace),
       isSynced: () => namespaces.isListed,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { leaderOnlyWriter } from '../../../../src/kubernetes/leader-election/leader-only-writer.ts'
-import type { KubeObject, ObjectRef, ResourceWriter } from '../../../../src/ports/kubernetes.ts'
+import type { ResourceWriter } from '../../../../src/ports/kubernetes.ts'
+import type { KubeObject, ObjectRef } from '../../../../src/ports/resource-store.ts'
 import { kubeObject } from '../kube-objects.ts'
 
 const OBJECT = kubeObject()

@@ -4,7 +4,7 @@ import {
   removeResources,
   type RemovalOptions,
 } from '../../../../src/kubernetes/resources/leaving-resources.ts'
-import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
+import type { KubeObject } from '../../../../src/ports/resource-store.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { kubeObject } from '../kube-objects.ts'
 
@@ -40,8 +40,13 @@ function world(options: Partial<RemovalOptions> = {}) {
   }
   const removing = () =>
     removeResources({
-      ...{ transport, clock, untilMs: UNTIL_MS, hasController: async () => true },
-      ...{ namespaces: null, labelSelector: null, ownNamespace: 'own' },
+      transport,
+      clock,
+      untilMs: UNTIL_MS,
+      hasController: async () => true,
+      namespaces: null,
+      labelSelector: null,
+      ownNamespace: 'own',
       ...options,
     })
   /** What was read since the last time. */
@@ -68,7 +73,8 @@ test('whoever waits for them lists nothing but one of the last namespace', async
   await clock.advance(2_000)
   expect(newReads()).toEqual([
     `first of ${queuesOf('z')}`,
-    ...[ALL_CRONS, ALL_QUEUES],
+    ALL_CRONS,
+    ALL_QUEUES,
     `first of ${queuesOf('a')}`,
   ])
   queues.delete(a)

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ApiResourceWriter } from '../../../../src/kubernetes/resources/resource-writer.ts'
 import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
-import type { KubeObject, ObjectRef, ResourceWriter } from '../../../../src/ports/kubernetes.ts'
+import type { ResourceWriter } from '../../../../src/ports/kubernetes.ts'
+import type { KubeObject, ObjectRef } from '../../../../src/ports/resource-store.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietClusterMetrics } from '../../../support/quiet.ts'
@@ -87,7 +88,8 @@ test('readAll answers what is known where nothing has changed since', async () =
 describe('create', () => {
   test('makes an object of the kind under our field manager', () => {
     expect(one).toMatchObject({
-      ...{ apiVersion: KIND.apiVersion, kind: KIND.kind },
+      apiVersion: KIND.apiVersion,
+      kind: KIND.kind,
       spec: { parallelism: 3 },
     })
     expect(server.requests[0]).toMatchObject({

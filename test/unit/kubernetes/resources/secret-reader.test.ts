@@ -29,7 +29,8 @@ test('answers the values as bytes, by key, and what the Secret is for', async ()
   server.put(PATH, { type: 'punctual.dev/signing-secret', metadata: { labels: { a: 'b' } }, data })
   expect(await secrets.read('shop', 'signing')).toEqual({
     data: { one: Buffer.from('whsec_x'), none: Buffer.alloc(0) },
-    ...{ type: 'punctual.dev/signing-secret', labels: { a: 'b' } },
+    type: 'punctual.dev/signing-secret',
+    labels: { a: 'b' },
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { needsReconcile } from '../../../../src/kubernetes/workqueue/predicates.ts'
-import type { ObjectMeta } from '../../../../src/ports/kubernetes.ts'
+import type { ObjectMeta } from '../../../../src/ports/resource-store.ts'
 import { kubeObject } from '../kube-objects.ts'
 
 const before = kubeObject({

@@ -34,7 +34,7 @@ function setUp(errorOf: () => Error | null = noPort) {
   const start = (address: string, port = 80, secure = false) => {
     const ends: unknown[] = []
     const cancel = open(
-      { host: 'target', port, secure, addresses: [address] },
+      { host: 'target', port, secure, addresses: [address], refusalOf: () => null },
       {
         onTlsStart: () => ends.push('tls'),
         onOpen: () => ends.push('open'),

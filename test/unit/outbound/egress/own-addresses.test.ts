@@ -24,7 +24,10 @@ function world(first: Record<string, Answer>) {
     },
   }))
   const own = new OwnAddresses({
-    ...{ sources, clock, logger: { ...quietLogger, warn }, startMsMax: 60_000 },
+    sources,
+    clock,
+    logger: { ...quietLogger, warn },
+    startMsMax: 60_000,
     isRefusal: (error) => error instanceof Error && error.message === 'no right',
   })
   const has = (text: string) => own.has(parseIpAddress(text) ?? expect.fail(text))
@@ -36,7 +39,11 @@ describe('our own addresses', () => {
     const { own, has } = world({ redis: ['10.0.0.7', '127.0.0.1', '::1', 'redis'], pods: ['fd00::7'] })
     await own.start()
     expect(['10.0.0.7', 'fd00::7', '10.0.0.8', '127.0.0.1', '::1'].map(has)).toEqual([
-      ...[true, true, false, false, false],
+      true,
+      true,
+      false,
+      false,
+      false,
     ])
     own.stop()
   })
@@ -94,7 +101,9 @@ describe('our own addresses', () => {
 
   test('end the start, by name and reason, when they are not known in time', async () => {
     const { clock, own } = world({
-      ...{ redis: ['10.0.0.7'], pods: new Error('no answer'), servers: 'silence' },
+      redis: ['10.0.0.7'],
+      pods: new Error('no answer'),
+      servers: 'silence',
     })
     const starting = own.start().catch((error: unknown) => error)
     await clock.advance(60_000)

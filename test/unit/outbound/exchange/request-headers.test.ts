@@ -47,7 +47,8 @@ test('defaults give way to the caller', () => {
     ...FIRST,
     ...Object.entries(headers).flat(),
     ...OURS,
-    ...['content-length', '2'],
+    'content-length',
+    '2',
   ])
 })
 

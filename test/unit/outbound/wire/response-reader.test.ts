@@ -21,6 +21,7 @@ class Heard implements ResponseListener {
   readonly events: string[] = []
   body = ''
   keepAliveMs: number | null = null
+  note: string | null = null
 
   onResponseBegin(): void {
     this.events.push('begin')
@@ -31,9 +32,14 @@ class Heard implements ResponseListener {
   onResponseBody(bytes: Buffer): void {
     this.body += bytes.toString('latin1')
   }
-  onResponseEnd(keepAliveMs: number): void {
+  onResponseEnd(keepAliveMs: number, note: string | null): void {
     this.keepAliveMs = keepAliveMs
+    this.note = note
     this.events.push('end')
+  }
+  onResponseCut(note: string): void {
+    this.note = note
+    this.events.push('cut')
   }
 }
 
@@ -68,6 +74,11 @@ describe('a response, cut anywhere', () => {
       'in chunks with extensions and trailers',
       `${CHUNKED}1;a="b"\r\nx\r\n00\r\nX-T: 1\r\nX-U: 2\r\n\r\n`,
       'x',
+    ],
+    [
+      'in chunks whose sizes begin with zeros',
+      `${CHUNKED}${'0'.repeat(40)}2\r\nok\r\n${'0'.repeat(20)}\r\n\r\n`,
+      'ok',
     ],
     ['in chunks that hold line ends', `${CHUNKED}4\r\n\r\n\r\n\r\n0\r\n\r\n`, '\r\n\r\n'],
     ...INTERIM.map((interim): [string, string, string] => [
@@ -123,12 +134,23 @@ test('a body without a length ends with the connection', () => {
   expect(heard).toMatchObject({ body: 'abc', keepAliveMs: 0, events: ['begin', '200', 'end'] })
 })
 
-test.each([
-  '',
-  'HTTP/1.1 200 OK\r\nA: ',
-  'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab',
-  `${CHUNKED}3\r\nabc\r\n0\r\n`,
-])('an end after %j is too early', (begun) => {
+test.each<[string, string, string]>([
+  ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab', 'ab', 'The body ended after 2 of 3 bytes.'],
+  ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n', '', 'The body ended after 0 of 3 bytes.'],
+  [`${CHUNKED}3\r\nabc\r\n0\r\n`, 'abc', 'The body ended before its last chunk.'],
+  [`${CHUNKED}3\r\na`, 'a', 'The body ended before its last chunk.'],
+])('an end after %j cuts the body short', (begun, body, note) => {
+  const reader = new ResponseReader()
+  const heard = new Heard()
+  reader.begin(heard)
+  reader.read(Buffer.from(begun))
+  expect(reader.isWithinBody).toBe(true)
+  reader.readEnd()
+  expect(heard).toMatchObject({ body, note, events: ['begin', '200', 'cut'] })
+  expect([reader.isWithinBody, reader.isBusy]).toEqual([false, false])
+})
+
+test.each(['', 'HTTP/1.1 200 OK\r\nA: '])('an end after %j is too early', (begun) => {
   const reader = new ResponseReader()
   reader.begin(new Heard())
   reader.read(Buffer.from(begun))
@@ -185,17 +207,16 @@ test.each<[string, string, string]>([
   ['another protocol, from its first byte', 'S', INVALID],
   ['another version', 'HTTP/2', INVALID],
   ['an empty line first', `\r\n${OK}`, INVALID],
-  ['a line that ends in LF alone', 'HTTP/1.1 200 OK\n', INVALID],
   ['a 1xx of another form', 'HTTP/1.1 1x0 a\r\n\r\n', INVALID],
   [
     'a head that is too large',
-    `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(16 * 1024)}`,
-    'The response headers are larger than 16 KiB.',
+    `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(64 * 1024)}`,
+    'The response headers are larger than 64 KiB.',
   ],
   [
     'a head that is too large, with its end',
-    `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(16 * 1024)}\r\n\r\n`,
-    'The response headers are larger than 16 KiB.',
+    `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(64 * 1024)}\r\n\r\n`,
+    'The response headers are larger than 64 KiB.',
   ],
   [
     'too many 1xx',
@@ -207,25 +228,81 @@ test.each<[string, string, string]>([
     'HTTP/1.1 101 x\r\n\r\n',
     'The target switched protocols (101), which was not asked for.',
   ],
-  ['a chunk without a size', `${CHUNKED}\r\n`, INVALID],
-  ['a chunk of a size that is no number', `${CHUNKED}0x1\r\n`, INVALID],
-  ['a chunk that is longer than its size', `${CHUNKED}1\r\nab\r\n`, INVALID],
-  ['a size that ends in LF alone', `${CHUNKED}1\n`, INVALID],
-  ['a line of a chunk without an end', `${CHUNKED}1;${'a'.repeat(CHUNK_LINE_BYTES_MAX)}`, INVALID],
-  ['trailers without an end', `${CHUNKED}0\r\n${`X: ${'a'.repeat(1_000)}\r\n`.repeat(17)}`, INVALID],
-  [
-    'more bytes around its chunks than a body may have',
-    CHUNKED + `1;${'a'.repeat(4_000)}\r\na\r\n`.repeat(530),
-    'The chunks of the response have too many bytes around them.',
-  ],
 ])('%s is refused', (_name, text, message) => {
   expect(() => read([text])).toThrow(message)
   expect(() => read([...text])).toThrow(message)
 })
 
+const NO_SIZE = 'The body was given up: the size of a chunk is no hexadecimal number.'
+const LONG_LINE = 'The body was given up: a line around the chunks is too long.'
+
+test.each<[string, string, string]>([
+  ['a chunk without a size', 'ok\r\n\r\n', NO_SIZE],
+  ['a chunk of a size that is no number', 'ok\r\n0x1\r\n', NO_SIZE],
+  ['a chunk of a size beyond all numbers', `ok\r\n${'1'.repeat(14)}\r\n`, NO_SIZE],
+  [
+    'a chunk that is longer than its size',
+    'okno\r\n',
+    'The body was given up: a chunk is longer than its size.',
+  ],
+  ['a line of a chunk without an end', `ok\r\n1;${'a'.repeat(CHUNK_LINE_BYTES_MAX)}`, LONG_LINE],
+  [
+    'trailers without an end',
+    `ok\r\n0\r\n${`X: ${'a'.repeat(1_000)}\r\n`.repeat(66)}`,
+    'The body was given up: the trailer is too long.',
+  ],
+  [
+    'more bytes around its chunks than a body may have',
+    `ok\r\n${`1;${'a'.repeat(4_000)}\r\na\r\n`.repeat(530)}`,
+    'The body was given up: the chunks have too many bytes around them.',
+  ],
+])('behind %s nothing is read', (_name, text, note) => {
+  for (const pieces of [[CHUNKED, `2\r\n${text}`], [...`${CHUNKED}2\r\n${text}`]]) {
+    const heard = read(pieces)
+    expect(heard).toMatchObject({ note, keepAliveMs: null, events: ['begin', '200', 'cut'] })
+    expect(heard.body.slice(0, 2)).toBe('ok')
+  }
+})
+
+test('a body in chunks whose lines end in LF alone is whole, and noted', () => {
+  for (const pieces of cutsOf(`${CHUNKED}2\nok\n0\n\n`)) {
+    expect(read(pieces), JSON.stringify(pieces)).toMatchObject({
+      body: 'ok',
+      note: 'Lines around the chunks end in LF alone.',
+      keepAliveMs: 0,
+      events: ['begin', '200', 'end'],
+    })
+  }
+})
+
+test('a line of one character ends no head', () => {
+  for (const pieces of cutsOf('HTTP/1.1 200 OK\r\nx\r\nContent-Length: 2\r\n\r\nok')) {
+    expect(read(pieces)).toMatchObject({ body: 'ok', events: ['begin', '200', 'end'] })
+  }
+})
+
+test('a note is of one response alone', () => {
+  const reader = new ResponseReader()
+  for (const [end, note] of [
+    ['\n', 'Lines around the chunks end in LF alone.'],
+    ['\r\n', null],
+  ] as const) {
+    const heard = new Heard()
+    reader.begin(heard)
+    reader.read(Buffer.from(`${CHUNKED}2${end}ok\r\n0\r\n\r\n`))
+    expect(heard.note).toBe(note)
+  }
+})
+
+test('a head whose lines end in LF alone, cut anywhere', () => {
+  for (const pieces of cutsOf('HTTP/1.1 200 OK\nContent-Length: 2\n\nok')) {
+    expect(read(pieces)).toMatchObject({ body: 'ok', keepAliveMs: 0, events: ['begin', '200', 'end'] })
+  }
+})
+
 test('the longest head and the most 1xx that are allowed pass', () => {
   const start = 'HTTP/1.1 204 x\r\nA: '
-  const head = `${start}${'a'.repeat(16 * 1024 - start.length - 4)}\r\n\r\n`
+  const head = `${start}${'a'.repeat(64 * 1024 - start.length - 4)}\r\n\r\n`
   expect(read([head]).events).toEqual(['begin', '204', 'end'])
   expect(read([...head]).events).toEqual(['begin', '204', 'end'])
   expect(read(['HTTP/1.1 103 x\r\n\r\n'.repeat(INTERIM_RESPONSES_MAX) + OK]).body).toBe('ok')

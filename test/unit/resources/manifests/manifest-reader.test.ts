@@ -83,6 +83,30 @@ strictParallelism: true`)
     })
   })
 
+  it.each([
+    [
+      'timeoutSeconds: 010',
+      'line 5, spec.timeoutSeconds: begins with a zero, which kubectl reads as octal: write it without.',
+    ],
+    ['retryDelays:\n- 5\n- 030', 'line 7, spec.retryDelays[1]: begins with a zero'],
+    ['maxParallelism: +07', 'line 5, spec.maxParallelism: begins with a zero'],
+  ])('that kubectl reads as another number is refused: %j', (spec, problem) => {
+    expect(problemsOf(queue(spec))).toEqual([expect.stringContaining(problem)])
+  })
+
+  it('may have a zero, and texts and keys that begin with one', () => {
+    const text = queue('queueName: "010"\nretryDelays: [1, 60]').replace(
+      'name: mail',
+      'name: mail, labels: { a: "007" }, annotations: { 010: "0" }, generation: 0',
+    )
+    expect(only(text)).toMatchObject({ queueName: '010' })
+  })
+
+  it('of another API group is skipped, whatever its numbers', () => {
+    const text = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: a }\nspec: { replicas: 010 }\n'
+    expect(read(text)).toEqual({ resources: [], problems: [] })
+  })
+
   it('belongs to its namespace', () => {
     const text = queue('active: true').replace('name: mail', 'name: mail, namespace: billing')
     expect(only(text)).toMatchObject({ team: 'billing' })
@@ -164,7 +188,6 @@ describe('a document', () => {
       'apiVersion: punctual.dev/v9\nkind: HttpQueue\nmetadata: {name: a}\n',
       'HttpQueue of punctual.dev/v9 is not supported',
     ],
-    ['apiVersion: v1\nkind: List\nmetadata: {name: a}\nitems: []\n', 'List of v1 is not supported'],
     ['a: [1\n', 'is not YAML: '],
     ['a: 1\na: 2\n', 'line 2: is not YAML: Map keys must be unique'],
     ['a: !Ref x\n', 'is not YAML: Unresolved tag'],

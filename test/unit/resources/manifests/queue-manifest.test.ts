@@ -2,14 +2,21 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import type { QueueSettings } from '../../../../src/domain/jobs/queue-settings.ts'
 import { createManifestReader } from '../../../../src/resources/manifests/manifest-reader.ts'
-import { removeDocuments } from '../../../../src/resources/manifests/manifest-text.ts'
 import {
-  editQueueManifest,
-  nameOfPushedQueue,
-  newQueueManifest,
-} from '../../../../src/resources/manifests/queue-manifest.ts'
+  mergePatch,
+  patchSpecText,
+  removeResources,
+} from '../../../../src/resources/manifests/manifest-text.ts'
+import { nameOfPushedQueue, newQueueManifest } from '../../../../src/resources/manifests/queue-manifest.ts'
+import { specOfSettings } from '../../../../src/resources/queue-spec.ts'
 
 const reader = createManifestReader('default')
+
+const editQueueManifest = (text: string, document: number, change: Partial<QueueSettings>) =>
+  patchSpecText(text, { document, item: null }, { ...specOfSettings(change) })
+
+const FIRST = { document: 1, item: null }
+const SECOND = { document: 2, item: null }
 
 const TEXT = `# my queues
 apiVersion: punctual.dev/v1alpha1
@@ -38,6 +45,8 @@ const OTHER: QueueSettings = {
   timeoutSeconds: 7,
   retriesEnabled: false,
   retryDelays: [3, 4],
+  noRetryStatuses: [410, 404],
+  retryJitterPercent: 20,
   successAssertions: [
     { type: 'status_code_equals', value: 204 },
     { type: 'body_contains', value: '200' },
@@ -45,6 +54,9 @@ const OTHER: QueueSettings = {
   ],
   alertsEnabled: true,
   maxParallelism: 5,
+  rateLimit: { limit: 10, periodSeconds: 2 },
+  respectRetryAfter: true,
+  circuitBreaker: { failurePercent: 1, minCalls: 2, windowSeconds: 3, openSeconds: 4 },
   dlqRetentionDays: 30,
   callbackEvents: 'every_attempt',
   strictParallelism: true,
@@ -68,9 +80,19 @@ describe('a changed manifest', () => {
     )
   })
 
+  it('has defaults for what a circuit breaker leaves out, and replaces it as a whole', () => {
+    const text = TEXT.replace('maxParallelism: 4', 'circuitBreaker: { minCalls: 3 }')
+    const defaults = { failurePercent: 50, minCalls: 10, windowSeconds: 60, openSeconds: 30 }
+    expect(settingsIn(text).circuitBreaker).toEqual({ ...defaults, minCalls: 3 })
+    const edited = editQueueManifest(text, 1, { circuitBreaker: defaults }) ?? ''
+    expect(settingsIn(edited).circuitBreaker).toEqual(defaults)
+    expect(edited).toContain('# their wish')
+    expect(settingsIn(editQueueManifest(edited, 1, { circuitBreaker: null }) ?? '').circuitBreaker).toBeNull()
+  })
+
   it('changes the document that is meant', () => {
     const text = editQueueManifest(TEXT, 2, { timeoutSeconds: 9 }) ?? ''
-    expect(text.startsWith(TEXT.slice(0, TEXT.indexOf('---')).replace('0x1E', '0x1e'))).toBe(true)
+    expect(text.startsWith(TEXT.slice(0, TEXT.indexOf('---')))).toBe(true)
     expect(settingsIn(text, 1).timeoutSeconds).toBe(9)
   })
 
@@ -97,6 +119,29 @@ describe('a changed manifest', () => {
     const text =
       editQueueManifest(JSON.stringify(manifest), 1, { timeoutSeconds: 2, maxParallelism: 1 }) ?? ''
     expect(JSON.parse(text)).toEqual({ ...manifest, spec: { timeoutSeconds: 2, maxParallelism: 1 } })
+  })
+})
+
+describe('a JSON merge patch', () => {
+  it('removes, replaces and goes into maps', () => {
+    const before = { a: 1, b: { c: 2, d: 3 }, e: [1, 2] }
+    expect(mergePatch(before, { a: null, b: { c: null, f: 4 }, e: [3] })).toEqual({
+      b: { d: 3, f: 4 },
+      e: [3],
+    })
+    expect(mergePatch(undefined, { a: { b: null } })).toEqual({ a: {} })
+  })
+
+  it('keeps the comments of entries that stay in a list', () => {
+    const refs = '      - { name: old, key: k } # the old one\n      - { name: older, key: k }\n'
+    const text = `kind: TeamSettings\nspec:\n  signing:\n    # newest first\n    secretRefs:\n${refs}`
+    const entries = ['new', 'old'].map((name) => ({ name, key: 'k' }))
+    const patched =
+      patchSpecText(text, { document: 1, item: null }, { signing: { secretRefs: entries } }) ?? ''
+    expect(patched).toContain('- {name: new, key: k}\n')
+    expect(patched).toContain('- {name: old, key: k} # the old one\n')
+    expect(patched).not.toContain('older')
+    expect(patched).toContain('# newest first\n')
   })
 })
 
@@ -164,14 +209,14 @@ describe('the name of a pushed queue', () => {
   })
 })
 
-describe('removed documents', () => {
+describe('removed resources', () => {
   it('leave the others and their comments', () => {
-    expect(removeDocuments(TEXT, [1])).toBe(TEXT.slice(TEXT.indexOf('# second')))
-    expect(removeDocuments(TEXT, [2])).toBe(TEXT.slice(0, TEXT.indexOf('---')).replace('0x1E', '0x1e'))
+    expect(removeResources(TEXT, [FIRST])).toBe(TEXT.slice(TEXT.indexOf('# second')))
+    expect(removeResources(TEXT, [SECOND])).toBe(TEXT.slice(0, TEXT.indexOf('---')))
   })
 
   it('leave nothing when they were all', () => {
-    expect(removeDocuments(TEXT, [1, 2])).toBeNull()
-    expect(removeDocuments(`${TEXT}---\n# words\n`, [1, 2])).toBeNull()
+    expect(removeResources(TEXT, [FIRST, SECOND])).toBeNull()
+    expect(removeResources(`${TEXT}---\n# words\n`, [FIRST, SECOND])).toBeNull()
   })
 })

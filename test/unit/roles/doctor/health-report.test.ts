@@ -3,7 +3,8 @@ import type { HealthFinding } from '../../../../src/ports/health.ts'
 import { reportOf, textOf } from '../../../../src/roles/doctor/health-report.ts'
 
 const finding = (severity: HealthFinding['severity'], subject = 'shard 1'): HealthFinding => ({
-  ...{ severity, subject },
+  severity,
+  subject,
   message: 'It is broken.',
   advice: 'Mend it.',
 })

@@ -6,9 +6,9 @@ function progressOn(isTTY: boolean) {
   let nowMs = 0
   const stream = { isTTY, write: (text: string) => written.push(text) }
   const progress = createProgress(stream, { shards: 4, clock: { monotonicMs: () => nowMs } })
-  const at = (ms: number, queuesDone: number, look = 1): void => {
+  const at = (ms: number, queuesDone: number, pass = 1): void => {
     nowMs = ms
-    progress.show({ look, shard: 1, queuesDone, queues: 900 })
+    progress.show({ pass, shard: 1, queuesDone, queues: 900 })
   }
   return { written, at, clear: progress.clear }
 }

@@ -27,7 +27,11 @@ function setUp(quotas: TeamQuotas, there = 0) {
       usage: {
         read: () =>
           Promise.resolve({
-            ...{ queues: 0, pendingJobs: 0, storedBytes: 0, jobsPerMonth: 0, callsInFlight: 0 },
+            queues: 0,
+            pendingJobs: 0,
+            storedBytes: 0,
+            jobsPerMonth: 0,
+            callsInFlight: 0,
             crons: there + made.length,
           }),
       },

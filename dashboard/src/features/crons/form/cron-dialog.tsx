@@ -1,14 +1,14 @@
 import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { CronCreate } from '../../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../../api/changes.ts'
-import { api } from '../../../api/client.ts'
-import { useMay } from '../../../api/me.ts'
-import { at } from '../../../app/paths.ts'
-import { changedIn } from '../../../format/drafts.ts'
+import { useChange } from '../../../editing/changes.ts'
+import { api } from '../../../session/client.ts'
+import { useMay } from '../../../session/me.ts'
+import { at } from '../../../routing/paths.ts'
+import { changedIn } from '../../../editing/drafts.ts'
 import { zoneName } from '../../../preferences/time-zone.ts'
-import { Dialog, DialogForm } from '../../../ui/dialog.tsx'
-import { EditDialog } from '../../../ui/edit-dialog.tsx'
+import { Dialog, DialogForm } from '../../../ui/overlays/dialog.tsx'
+import { EditDialog } from '../../../editing/edit-dialog.tsx'
 import { changesOf, type CronDraft, draftOf, NEW_CRON } from './cron-draft.ts'
 import { CRON_TEXTS } from './cron-fields.ts'
 import { CronForm } from './cron-form.tsx'
@@ -27,14 +27,20 @@ export function NewCronDialog({ onClose }: { onClose(): void }) {
   return (
     <Dialog title="New cron" size="large" onClose={onClose}>
       <DialogForm
-        verb="Create 1 cron"
+        verb="Create the cron"
         isReady={Object.keys(mistakes).length === 0}
         isBusy={create.isPending}
         fault={create.error}
         onSave={() => create.mutate(undefined)}
         onClose={onClose}
       >
-        <CronForm {...{ draft, mistakes }} fault={create.error} isMasked={false} onChange={setDraft} />
+        <CronForm
+          draft={draft}
+          mistakes={mistakes}
+          fault={create.error}
+          isMasked={false}
+          onChange={setDraft}
+        />
       </DialogForm>
     </Dialog>
   )
@@ -54,7 +60,10 @@ export function EditCronDialog({
     <EditDialog
       title={`Edit “${name}”`}
       kind="cron"
-      {...{ id, draftOf, changesOf, onClose }}
+      id={id}
+      draftOf={draftOf}
+      changesOf={changesOf}
+      onClose={onClose}
       read={(signal) => api.send('readCron', { cron_id: id }, { signal })}
       save={async (client, body, options) => {
         await client.editCron({ cron_id: id, body }, options)

@@ -1,14 +1,26 @@
 import type { Cron, CronEdit } from '../../../../../clients/typescript/src/client.ts'
 import { assertionLines, assertionsIn } from '../../../format/assertions.ts'
-import { changedIn, type Changes } from '../../../format/drafts.ts'
+import { changedIn, type Changes } from '../../../editing/drafts.ts'
 import { readLines, toLines } from '../../../format/lines.ts'
 
 /** The settings of a cron as they are typed, in the API's order. What is empty here may stay empty. */
 export const NEW_CRON = {
-  ...{ name: '', url: '', method: 'POST', headers: '', payload: '', callback_url: '' },
-  ...{ cron_expression: '', timeout_seconds: '30', alert_threshold: '1', success_assertions: '' },
-  ...{ time_zone: 'UTC', concurrency_policy: 'allow', missed_run_policy: 'latest' },
-  ...{ starting_deadline_seconds: '', jitter_seconds: '0', queue: '' },
+  name: '',
+  url: '',
+  method: 'POST',
+  headers: '',
+  payload: '',
+  callback_url: '',
+  cron_expression: '',
+  timeout_seconds: '30',
+  alert_threshold: '1',
+  success_assertions: '',
+  time_zone: 'UTC',
+  concurrency_policy: 'allow',
+  missed_run_policy: 'latest',
+  starting_deadline_seconds: '',
+  jitter_seconds: '0',
+  queue: '',
 } as const satisfies Readonly<Partial<Record<keyof CronEdit, string>>>
 
 export type CronField = keyof typeof NEW_CRON

@@ -2,7 +2,7 @@ import type { Cron } from '../../../../../clients/typescript/src/client.ts'
 import { successText } from '../../../format/assertions.ts'
 import { plural } from '../../../format/numbers.ts'
 import { formatSeconds } from '../../../format/times.ts'
-import type { Option } from '../../../ui/field.tsx'
+import type { Option } from '../../../ui/forms/field.tsx'
 import type { CronField } from './cron-draft.ts'
 
 export interface CronFieldText {
@@ -39,7 +39,10 @@ function optionsOf(labels: Readonly<Record<string, string>>): ReadonlyArray<Opti
 export const CRON_TEXTS: Readonly<Record<CronField, CronFieldText>> = {
   name: { label: 'Name', placeholder: 'Nightly report', isRequired: true },
   cron_expression: {
-    ...{ label: 'Cron expression', placeholder: '0 3 * * *', isRequired: true, isMono: true },
+    label: 'Cron expression',
+    placeholder: '0 3 * * *',
+    isRequired: true,
+    isMono: true,
     hint: 'Minute, hour, day of month, month, day of week.',
   },
   time_zone: { label: 'Time zone', hint: 'Such as Europe/Berlin.', isRequired: true },
@@ -53,46 +56,58 @@ export const CRON_TEXTS: Readonly<Record<CronField, CronFieldText>> = {
     hint: 'One a line, as name: value.',
   },
   queue: {
-    ...{ label: 'Queue', placeholder: 'None' },
+    label: 'Queue',
+    placeholder: 'None',
     hint: 'With its parallelism, retries and dead letters. Without one the next tick is the retry.',
   },
   concurrency_policy: {
-    ...{ label: 'While a run has not ended', options: optionsOf(OVERLAPS) },
+    label: 'While a run has not ended',
+    options: optionsOf(OVERLAPS),
     words: (cron) => OVERLAPS[cron.concurrency_policy],
   },
   missed_run_policy: {
-    ...{ label: 'Missed ticks', options: optionsOf(MISSED) },
+    label: 'Missed ticks',
+    options: optionsOf(MISSED),
     words: (cron) => MISSED[cron.missed_run_policy],
   },
   starting_deadline_seconds: {
-    ...{ label: 'Starts at the latest after', placeholder: 'No limit', isNumber: true },
+    label: 'Starts at the latest after',
+    placeholder: 'No limit',
+    isNumber: true,
     hint: 'Seconds, 1 to 86,400. A tick that is later is missed for good.',
     words: ({ starting_deadline_seconds: seconds, missed_run_policy: missed }) =>
       seconds === null ? (missed === 'skip' ? '60 s' : 'No limit') : formatSeconds(seconds),
   },
   jitter_seconds: {
-    ...{ label: 'Jitter', isNumber: true, isRequired: true },
+    label: 'Jitter',
+    isNumber: true,
+    isRequired: true,
     hint: 'Seconds, 0 to 3,600: runs start up to so much later, always the same for one cron.',
     words: ({ jitter_seconds: seconds }) => (seconds === 0 ? 'None' : `Up to ${formatSeconds(seconds)}`),
   },
   timeout_seconds: {
-    ...{ label: 'Timeout', hint: 'Seconds of one call, 1 to 300.', isNumber: true, isRequired: true },
+    label: 'Timeout',
+    hint: 'Seconds of one call, 1 to 300.',
+    isNumber: true,
+    isRequired: true,
     words: ({ timeout_seconds: seconds }) => formatSeconds(seconds),
   },
   alert_threshold: {
-    ...{
-      label: 'Failure alert after',
-      options: optionsOf({ 1: '1 failure', 2: '2 in a row', 3: '3 in a row' }),
-    },
+    label: 'Failure alert after',
+    options: optionsOf({ 1: '1 failure', 2: '2 in a row', 3: '3 in a row' }),
     words: ({ alert_threshold: failures }) => `${plural(failures, 'failure')} in a row`,
   },
   success_assertions: {
-    ...{ label: 'Success assertions', rows: 3, hint: 'One a line. All must pass, besides a 2xx status.' },
+    label: 'Success assertions',
+    rows: 3,
+    hint: 'One a line. All must pass, besides a 2xx status.',
     placeholder: 'status_code_equals: 200\nbody_contains: ok\nresponse_time_under_ms: 500',
     words: ({ success_assertions: assertions }) => successText(assertions),
   },
   callback_url: {
-    ...{ label: 'Callback URL', hint: 'Gets a POST about each end.', isMono: true },
+    label: 'Callback URL',
+    hint: 'Gets a POST about each end.',
+    isMono: true,
     words: ({ callback_url: url }) => url ?? 'None',
   },
 }

@@ -1,8 +1,8 @@
-import { useCronPreview } from '../../../api/cron-preview.ts'
+import { useCronPreview } from '../times/cron-preview.ts'
 import { useQueueNames } from '../../../api/reads.ts'
-import type { FormProps } from '../../../ui/edit-dialog.tsx'
-import { mistakesOf, SelectField, TextArea, TextField } from '../../../ui/field.tsx'
-import { useSettled } from '../../../ui/settled.ts'
+import type { FormProps } from '../../../editing/edit-dialog.tsx'
+import { mistakesOf, SelectField, TextArea, TextField } from '../../../ui/forms/field.tsx'
+import { useSettled } from '../../../ui/forms/settled.ts'
 import { NextRuns, SPARE } from '../times/next-runs.tsx'
 import type { CronDraft, CronField } from './cron-draft.ts'
 import { CRON_TEXTS } from './cron-fields.ts'
@@ -21,7 +21,7 @@ export function CronForm(props: CronFormProps) {
   const schedule = useSchedule(draft)
   const queues = useQueueNames()
   const field = (name: CronField, given: Partial<ControlProps> = {}) => (
-    <Control key={name} {...{ ...props, name, ...given }} />
+    <Control key={name} {...props} name={name} {...given} />
   )
   // What is wrong with the schedule is known before it is sent.
   const early = { fault: schedule.fault ?? props.fault }
@@ -57,8 +57,13 @@ export function CronForm(props: CronFormProps) {
 }
 
 const MORE = [
-  ...['concurrency_policy', 'missed_run_policy', 'starting_deadline_seconds', 'jitter_seconds'],
-  ...['timeout_seconds', 'alert_threshold', 'callback_url'],
+  'concurrency_policy',
+  'missed_run_policy',
+  'starting_deadline_seconds',
+  'jitter_seconds',
+  'timeout_seconds',
+  'alert_threshold',
+  'callback_url',
 ] as readonly CronField[]
 
 interface ControlProps extends CronFormProps {
@@ -92,11 +97,12 @@ function useSchedule(draft: CronDraft) {
   const cron_expression = useSettled(draft.cron_expression.trim())
   const time_zone = useSettled(draft.time_zone.trim())
   const isTyped = cron_expression !== '' && time_zone !== ''
-  // As the table below asks, so that both are one request.
+  // Asks for the same as the table below, so that both share one request.
   const count = TIMES_SHOWN + SPARE
   const preview = useCronPreview(isTyped ? { cron_expression, time_zone, count } : null)
   return {
-    ...{ cron_expression, time_zone },
+    cron_expression,
+    time_zone,
     description: isTyped ? preview.data?.description : undefined,
     fault: isTyped ? preview.error : null,
   }

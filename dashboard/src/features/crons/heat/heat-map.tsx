@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks'
 import type { CronRun } from '../../../../../clients/typescript/src/client.ts'
-import { type UrlQuery, useUrlQuery } from '../../../app/url-query.ts'
+import { type UrlQuery, useUrlQuery } from '../../../routing/url-query.ts'
 import { formatCompact, formatCount } from '../../../format/numbers.ts'
-import { ChoiceBar } from '../../../ui/choice-bar.tsx'
-import type { Option } from '../../../ui/field.tsx'
-import { useZone } from '../../../ui/time.tsx'
+import { ChoiceBar } from '../../../ui/forms/choice-bar.tsx'
+import type { Option } from '../../../ui/forms/field.tsx'
+import { useZone } from '../../../ui/text/time.tsx'
 import './heat-map.css'
 import { type HeatCell, type HeatMap as Map, heatMapOf, levelOf, type Measure } from './heat.ts'
 
@@ -66,7 +66,9 @@ export function HeatMap({ runs }: { readonly runs: readonly CronRun[] }) {
                     <Cell
                       cell={map.cellOf(row.key, key)}
                       at={`${row.key} ${key}`}
-                      {...{ measure, max, query }}
+                      measure={measure}
+                      max={max}
+                      query={query}
                     />
                   </td>
                 ))}

@@ -3,7 +3,7 @@ import { mondayOf, weekdayOf } from '../../../format/clock-changes.ts'
 import { formatStamp } from '../../../format/times.ts'
 
 export interface HeatCell {
-  /** Of its first and last record, as the API writes them. */
+  /** Times of the cell's first and last record, as the API writes them. */
   readonly since: string
   readonly until: string
   readonly counts: Readonly<Record<Measure, number>>
@@ -26,7 +26,7 @@ interface Line {
 export type Measure = 'ran' | 'failed' | 'idle'
 
 interface Layout {
-  /** Of records over at most this time. */
+  /** It is for records that span at most this time. */
   readonly spanMs: number
   /** Not longer than a row or a column. */
   readonly stepMs: number
@@ -34,7 +34,7 @@ interface Layout {
   column(stamp: string): string
   rowLabel(key: string): string
   columnLabel(key: string, before: string): string
-  /** Those that are all shown, in order; absent = from the first record to the last. */
+  /** All rows, in order; absent = only the rows from the first record to the last. */
   readonly rows?: readonly string[]
   readonly columns?: readonly string[]
 }
@@ -45,31 +45,39 @@ const two = (number: number): string => String(number).padStart(2, '0')
 const numbers = (count: number, factor = 1, first = 0): string[] =>
   Array.from({ length: count }, (_, index) => two(index * factor + first))
 
-/** By a stamp such as `2026-11-23 14:05:09`, the finest first. */
+/** Each lays cells out by a stamp such as `2026-11-23 14:05:09`; the finest comes first. */
 const LAYOUTS: readonly Layout[] = [
   {
-    ...{ spanMs: 12 * HOUR_MS, stepMs: HOUR_MS / 4, columns: numbers(12, 5) },
+    spanMs: 12 * HOUR_MS,
+    stepMs: HOUR_MS / 4,
+    columns: numbers(12, 5),
     row: (stamp) => stamp.slice(0, 13),
     column: (stamp) => two(Math.floor(Number(stamp.slice(14, 16)) / 5) * 5),
     rowLabel: (key) => `${key.slice(5)}:00`,
     columnLabel: (key) => `:${key}`,
   },
   {
-    ...{ spanMs: 16 * DAY_MS, stepMs: HOUR_MS * 12, columns: numbers(24) },
+    spanMs: 16 * DAY_MS,
+    stepMs: HOUR_MS * 12,
+    columns: numbers(24),
     row: (stamp) => stamp.slice(0, 10),
     column: (stamp) => stamp.slice(11, 13),
     rowLabel: (key) => `${weekdayOf(key)} ${key.slice(5)}`,
     columnLabel: (key) => key,
   },
   {
-    ...{ spanMs: 400 * DAY_MS, stepMs: 3 * DAY_MS, rows: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] },
+    spanMs: 400 * DAY_MS,
+    stepMs: 3 * DAY_MS,
+    rows: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'],
     row: (stamp) => weekdayOf(stamp.slice(0, 10)),
     column: (stamp) => mondayOf(stamp.slice(0, 10)),
     rowLabel: (key) => key,
     columnLabel: (key, before) => (key.slice(5, 7) === before.slice(5, 7) ? '' : key.slice(5)),
   },
   {
-    ...{ spanMs: Infinity, stepMs: 100 * DAY_MS, columns: numbers(12, 1, 1) },
+    spanMs: Infinity,
+    stepMs: 100 * DAY_MS,
+    columns: numbers(12, 1, 1),
     row: (stamp) => stamp.slice(0, 4),
     column: (stamp) => stamp.slice(5, 7),
     rowLabel: (key) => key,

@@ -5,9 +5,9 @@ import {
   offsetText,
   weekdayOf,
 } from '../../../format/clock-changes.ts'
-import { Badge } from '../../../ui/badge.tsx'
+import { Badge } from '../../../ui/text/badge.tsx'
 import { Icon } from '../../../ui/icon.tsx'
-import { Time } from '../../../ui/time.tsx'
+import { Time } from '../../../ui/text/time.tsx'
 import type { ChangeTime, RunOrChange, RunTime } from './run-times.ts'
 import './run-times.css'
 
@@ -77,7 +77,7 @@ function Run({
     <tr>
       {zones.map((zone, index) => (
         <td key={zone} class="number">
-          <Moment {...{ atMs, zone, isOneDay }} />
+          <Moment atMs={atMs} zone={zone} isOneDay={isOneDay} />
           {!isOneDay && index === 0 && change !== null && (
             <Badge tone="warn">{24 - (change.afterMs - change.beforeMs) / 3_600_000} h day</Badge>
           )}

@@ -4,7 +4,7 @@ import { formatStamp } from '../../../format/times.ts'
 export interface RunTime {
   readonly kind: 'run'
   readonly atMs: number
-  /** Of the clocks of the cron's zone, on the day of this run. */
+  /** A change of the clocks of the cron's zone on the day of this run. */
   readonly change: ClockChange | null
 }
 
@@ -56,7 +56,7 @@ export function timesOf(ticks: readonly number[], { fromMs, toMs, zones }: Span)
   return [...near, ...runs].toSorted((a, b) => a.atMs - b.atMs)
 }
 
-/** Of the ticks of a day, those that are nearest to a change of clocks, in order. */
+/** The ticks of a day that are nearest to a change of clocks, in order. */
 export function ticksAround(
   ticks: readonly number[],
   change: ClockChange,
