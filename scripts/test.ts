@@ -7,14 +7,17 @@
 import { fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { SuiteSummary } from './suites/summary.ts'
+import { filesToRunAgain, settle, type SettledSummary } from './suites/second-run.ts'
+import { outsideFiles, type SuiteSummary } from './suites/summary.ts'
 import { BUDGETS_MAX, SUITES, type Suite } from './suites/suites.ts'
 import { bringTools, type BroughtTools } from './suites/tools.ts'
 
-interface SuiteResult extends SuiteSummary {
+interface SuiteRun extends SuiteSummary {
   readonly suite: Suite
   readonly seconds: number
 }
+
+type SuiteResult = SuiteRun & SettledSummary
 
 const SUITE_PROCESS = fileURLToPath(new URL('suites/suite-process.ts', import.meta.url))
 const inCi = !['', 'false', undefined].includes(process.env.CI)
@@ -24,7 +27,9 @@ const tools = bringTools(new Set(suites.flatMap(({ needs, uses }) => [...needs, 
   say('tools', line),
 )
 const lanes = [...Map.groupBy(suites, ({ lane }) => lane).values()]
-const results = (await Promise.all(lanes.map((lane) => runOneByOne(lane, tools)))).flat()
+const runs = (await Promise.all(lanes.map((lane) => runOneByOne(lane, tools)))).flat()
+const results: SuiteResult[] = []
+for (const run of runs) results.push({ ...run, ...(await settled(run)) })
 process.exit(report(results))
 
 function suitesNamed(names: readonly string[]): readonly Suite[] {
@@ -36,13 +41,13 @@ function suitesNamed(names: readonly string[]): readonly Suite[] {
   })
 }
 
-async function runOneByOne(lane: readonly Suite[], brought: BroughtTools): Promise<SuiteResult[]> {
-  const done: SuiteResult[] = []
+async function runOneByOne(lane: readonly Suite[], brought: BroughtTools): Promise<SuiteRun[]> {
+  const done: SuiteRun[] = []
   for (const suite of lane) done.push(await runSuite(suite, brought))
   return done
 }
 
-async function runSuite(suite: Suite, brought: BroughtTools): Promise<SuiteResult> {
+async function runSuite(suite: Suite, brought: BroughtTools): Promise<SuiteRun> {
   for (const tool of suite.uses) await brought.get(tool)
   let obstacle: string | null = null
   for (const tool of suite.needs) obstacle ??= (await brought.get(tool)) ?? null
@@ -58,15 +63,23 @@ async function runSuite(suite: Suite, brought: BroughtTools): Promise<SuiteResul
 }
 
 /** Passes on what the suite's process says, line by line, and answers what it sent at its end. */
-async function summaryOf(suite: Suite): Promise<SuiteSummary> {
-  const child = fork(SUITE_PROCESS, [suite.name], { silent: true })
+async function summaryOf(suite: Suite, files: readonly string[] = []): Promise<SuiteSummary> {
+  const child = fork(SUITE_PROCESS, [suite.name, ...files], { silent: true })
   for (const stream of [child.stdout, child.stderr]) {
     if (stream !== null) createInterface(stream).on('line', (line) => say(suite.name, line))
   }
   let summary: SuiteSummary | null = null
   child.on('message', (message) => (summary = message as SuiteSummary))
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-  return summary ?? { passed: 0, failures: [`its process ended with exit code ${code}`], skipped: [] }
+  const ended = outsideFiles(`its process ended with exit code ${code}`)
+  return summary ?? { passed: 0, failures: [ended], skipped: [] }
+}
+
+async function settled(run: SuiteRun): Promise<SettledSummary> {
+  const files = run.suite.isRunAgain ? filesToRunAgain(run) : []
+  if (files.length === 0) return { ...run, unsteady: [] }
+  say(run.suite.name, `runs again what failed: ${files.join(', ')}`)
+  return settle(run, await summaryOf(run.suite, files))
 }
 
 /** @param what the name of a suite, or `tools` */
@@ -80,7 +93,7 @@ function report(all: readonly SuiteResult[]): number {
   let failed = 0
   console.log('\n# Summary')
   for (const result of all) {
-    const failures = [...result.failures, ...lateness(result)]
+    const failures = [...result.failures.map(({ message }) => message), ...lateness(result)]
     passed += result.passed
     failed += failures.length + (inCi ? result.skipped.length : 0)
     const counts = `${result.passed} passed, ${failures.length} failed, ${result.skipped.length} skipped`
@@ -88,6 +101,7 @@ function report(all: readonly SuiteResult[]): number {
     const late = result.seconds > budgetSeconds ? `, over its budget of ${budgetSeconds} s` : ''
     console.log(`${name}: ${counts} in ${result.seconds.toFixed(1)} s${late}`)
     for (const failure of failures) console.log(`  failed: ${failure}`)
+    for (const test of result.unsteady) console.log(`  unsteady, passed the second time: ${test}`)
     for (const test of result.skipped) console.log(`  ${inCi ? 'failed, skipped in CI' : 'skipped'}: ${test}`)
   }
   console.log(`${passed} passed, ${failed} failed`)

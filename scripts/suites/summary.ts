@@ -3,11 +3,17 @@ import { stripVTControlCharacters } from 'node:util'
 /** Of an error's text, in the summary: a difference of two values is told by its first lines. */
 const ERROR_LINES_MAX = 12
 
+export interface Failure {
+  /** The path of the file from the project's root; null for an error outside the tests. */
+  readonly file: string | null
+  readonly message: string
+}
+
 /** What one run of a suite amounted to. */
 export interface SuiteSummary {
   readonly passed: number
-  /** What failed, in words; never empty when the run was not a success. */
-  readonly failures: readonly string[]
+  /** Never empty when the run was not a success. */
+  readonly failures: readonly Failure[]
   /** Name and reason. */
   readonly skipped: readonly string[]
 }
@@ -37,15 +43,22 @@ export interface TestFile {
 export function summarise(files: readonly TestFile[], strayErrors: readonly unknown[]): SuiteSummary {
   const parts = files.map(summariseFile)
   const failures = parts.flatMap((part) => part.failures)
-  failures.push(...strayErrors.map((error) => `outside the tests: ${excerpt(messageOf(error))}`))
+  failures.push(
+    ...strayErrors.map((error) => outsideFiles(`outside the tests: ${excerpt(messageOf(error))}`)),
+  )
   const skipped = parts.flatMap((part) => part.skipped)
   const passed = parts.reduce((sum, part) => sum + part.passed, 0)
-  if (passed + failures.length + skipped.length === 0) failures.push('the suite has no tests')
+  if (passed + failures.length + skipped.length === 0) failures.push(outsideFiles('the suite has no tests'))
   return { passed, failures, skipped }
 }
 
+/** A failure that belongs to the suite as a whole. */
+export function outsideFiles(message: string): Failure {
+  return { file: null, message }
+}
+
 function summariseFile(file: TestFile): SuiteSummary {
-  const failures: string[] = []
+  const messages: string[] = []
   const skipped: string[] = []
   let passed = 0
   for (const test of file.children.allTests()) {
@@ -53,12 +66,12 @@ function summariseFile(file: TestFile): SuiteSummary {
     const result = test.result()
     if (result.state === 'passed') passed += 1
     else if (result.state === 'skipped') skipped.push(`${name}: ${result.note ?? 'no reason given'}`)
-    else if (result.state !== 'failed') failures.push(`${name}: did not end`)
-    else failures.push([name, ...(result.errors ?? []).map((error) => excerpt(error.message))].join(': '))
+    else if (result.state !== 'failed') messages.push(`${name}: did not end`)
+    else messages.push([name, ...(result.errors ?? []).map((error) => excerpt(error.message))].join(': '))
   }
-  failures.push(...errorsBesideTests(file).map((message) => `${file.relativeModuleId}: ${message}`))
-  if (!file.ok() && failures.length === 0) failures.push(`${file.relativeModuleId}: failed`)
-  return { passed, failures, skipped }
+  messages.push(...errorsBesideTests(file).map((message) => `${file.relativeModuleId}: ${message}`))
+  if (!file.ok() && messages.length === 0) messages.push(`${file.relativeModuleId}: failed`)
+  return { passed, failures: messages.map((message) => ({ file: file.relativeModuleId, message })), skipped }
 }
 
 function errorsBesideTests(file: TestFile): string[] {

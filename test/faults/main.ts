@@ -30,7 +30,7 @@ async function main(): Promise<number> {
   const results: ScenarioResult[] = []
   for (const scenario of chosen) {
     const obstacle = scenario.obstacle()
-    if (obstacle === null) results.push(await run(scenario))
+    if (obstacle === null) results.push(await judged(scenario))
     else say(`${scenario.row}: ${scenario.name}: skipped, ${obstacle}`)
   }
   const failed = results.filter(({ complaints }) => complaints.length > 0)
@@ -39,8 +39,14 @@ async function main(): Promise<number> {
   return failed.length > 0 ? 1 : 0
 }
 
-async function run(scenario: Scenario): Promise<ScenarioResult> {
+/** A scenario that broke off without a judgement, such as a server that did not start in time, runs once again. */
+async function judged(scenario: Scenario): Promise<ScenarioResult> {
   const seed = givenSeed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(givenSeed)
+  const result = await run(scenario, seed)
+  return result.figures === null ? run(scenario, seed) : result
+}
+
+async function run(scenario: Scenario, seed: number): Promise<ScenarioResult> {
   say(`${scenario.row}: ${scenario.name} (SEED=${seed})`)
   const startedAt = performance.now()
   const verdict = await verdictOf(scenario, seed)

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { summarise } from '../../../scripts/suites/summary.ts'
-import type { TestFile } from '../../../scripts/suites/summary.ts'
+import { summarise, type SuiteSummary, type TestFile } from '../../../scripts/suites/summary.ts'
 
 interface Result {
   readonly state: string
@@ -24,6 +23,8 @@ function file(
   }
 }
 
+const messages = ({ failures }: SuiteSummary) => failures.map(({ message }) => message)
+
 test('passed, failed and skipped tests are told apart, with the reason of a skip', () => {
   const results = [
     { state: 'passed' },
@@ -33,29 +34,34 @@ test('passed, failed and skipped tests are told apart, with the reason of a skip
   ]
   expect(summarise([file(results)], [])).toEqual({
     passed: 1,
-    failures: ['a.test.ts > test 1: not right', 'a.test.ts > test 3: did not end'],
+    failures: [
+      { file: 'a.test.ts', message: 'a.test.ts > test 1: not right' },
+      { file: 'a.test.ts', message: 'a.test.ts > test 3: did not end' },
+    ],
     skipped: ['a.test.ts > test 2: no IPv6'],
   })
 })
 
 test('no tests at all is a failure', () => {
-  expect(summarise([], []).failures).toEqual(['the suite has no tests'])
-  expect(summarise([file([])], []).failures).toEqual(['the suite has no tests'])
+  expect(messages(summarise([], []))).toEqual(['the suite has no tests'])
+  expect(messages(summarise([file([])], []))).toEqual(['the suite has no tests'])
 })
 
 test('a file that does not load, a hook that throws and an error outside the tests are failures', () => {
   const good = file([{ state: 'passed' }])
-  expect(summarise([good, file([], { file: 'Cannot find x' })], []).failures).toEqual([
+  expect(messages(summarise([good, file([], { file: 'Cannot find x' })], []))).toEqual([
     'a.test.ts: Cannot find x',
   ])
-  expect(summarise([file([{ state: 'passed' }], { hook: 'boom' })], []).failures).toEqual(['a.test.ts: boom'])
-  expect(summarise([good], [new Error('stray')]).failures).toEqual(['outside the tests: stray'])
-  expect(summarise([file([{ state: 'passed' }], { ok: false })], []).failures).toEqual(['a.test.ts: failed'])
+  expect(messages(summarise([file([{ state: 'passed' }], { hook: 'boom' })], []))).toEqual([
+    'a.test.ts: boom',
+  ])
+  expect(messages(summarise([good], [new Error('stray')]))).toEqual(['outside the tests: stray'])
+  expect(messages(summarise([file([{ state: 'passed' }], { ok: false })], []))).toEqual(['a.test.ts: failed'])
 })
 
 test('a long error is told by its first lines', () => {
   const message = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n')
-  const [failure = ''] = summarise([file([{ state: 'failed', errors: [{ message }] }])], []).failures
+  const [failure = ''] = messages(summarise([file([{ state: 'failed', errors: [{ message }] }])], []))
   expect(failure.split('\n').map((line) => line.trim())).toEqual([
     'a.test.ts > test 0: line 0',
     ...Array.from({ length: 11 }, (_, i) => `line ${i + 1}`),
