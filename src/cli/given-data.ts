@@ -29,8 +29,10 @@ export async function withData(data: string | undefined, fields: string, stdin: 
 
 /** Standard input can be read only once. */
 export function checkStdinOnce(flags: Readonly<Record<string, unknown>>): void {
-  const readers = ['data', 'payload'].filter((name) => flags[name] === '-')
-  if (readers.length > 1) throw cliError('only one of --data and --payload can read standard input', MISUSED)
+  const readers = Object.keys(flags).filter((name) => flags[name] === '-')
+  if (readers.length < 2) return
+  const names = readers.map((name) => `--${name}`).join(' and ')
+  throw cliError(`only one of ${names} can read standard input`, MISUSED)
 }
 
 function objectIn(text: string): object {

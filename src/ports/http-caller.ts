@@ -9,7 +9,10 @@ export interface HttpCall {
   readonly method: Method
   /** The job's headers; the adapter adds ours and the signature. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | null
+  /** A text is sent in UTF-8; null = none. */
+  readonly body: string | Uint8Array | null
+  /** Content-Type of a body, unless a header gives it. */
+  readonly contentType: string
   /** Texts to search for in the first 256 KiB of the response body. */
   readonly sought: readonly string[]
   /** One deadline for DNS, connect, TLS, headers and body together. */

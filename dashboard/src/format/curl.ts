@@ -3,6 +3,8 @@ export interface CurlRequest {
   readonly url: string
   readonly headers: ReadonlyArray<{ readonly name: string; readonly value: string }>
   readonly body: string | null
+  /** Whether the body is base64 of the bytes to send; absent = it is text. */
+  readonly isBase64?: boolean
 }
 
 /** Set by curl itself, or only true for the call that was made. */
@@ -13,15 +15,17 @@ const SECRET = /auth|cookie|secret|token|password|api-?key/i
 export const MASK = '(hidden)'
 
 /** The same request as a command for a POSIX shell. Secrets, and what is masked, are variables, to be set first. */
-export function curlOf({ method, url, headers, body }: CurlRequest): string {
+export function curlOf({ method, url, headers, body, isBase64 = false }: CurlRequest): string {
   // Brackets and braces would stand for several URLs.
   const glob = /[[\]{}]/.test(url) ? '-g ' : ''
-  const lines = [`curl ${glob}-X ${method} ${quoted(url)}`]
+  const shownBody = body === MASK ? '"$BODY"' : quoted(body ?? '')
+  const decoded = body !== null && isBase64 ? `printf %s ${shownBody} | base64 -d | ` : ''
+  const lines = [`${decoded}curl ${glob}-X ${method} ${quoted(url)}`]
   for (const { name, value } of headers) {
     if (!LEFT_OUT.test(name)) lines.push(`-H ${headerOf(name, value)}`)
   }
   // Raw, because a body that begins with @ would name a file.
-  if (body !== null) lines.push(`--data-raw ${body === MASK ? '"$BODY"' : quoted(body)}`)
+  if (body !== null) lines.push(isBase64 ? '--data-binary @-' : `--data-raw ${shownBody}`)
   return lines.join(' \\\n  ')
 }
 

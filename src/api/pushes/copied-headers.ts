@@ -21,23 +21,24 @@ export function copyChangeOf(
   change: JobChange,
   secrets: readonly HeaderSecret[],
 ): CopyChange {
-  const { values, secrets: named } = change.headers
+  const { values, secrets: named, contentType } = change.headers
   const current = headers ?? {}
   const isLost = lost.includes('headers')
   const missing = missingHeader(values ?? {}, current)
   if (missing !== null && !isLost) {
     return { kind: 'invalid', problem: singleProblem(missing, keepsNothing(missing)) }
   }
-  if (isLost && (missing !== null || (values === undefined && named !== undefined))) {
+  const addsToCurrent = values === undefined && (named !== undefined || contentType !== null)
+  if (isLost && (missing !== null || addsToCurrent)) {
     return { kind: 'not_kept' }
   }
   const kept = values === undefined ? undefined : keptHeaders(values, current)
-  const sent = changedHeaders(current, { values: kept, secrets: named })
+  const sent = changedHeaders(current, { values: kept, secrets: named, contentType })
   const target = change.request.url ?? url
   const redirected = redirectedHeaders({ url, headers: current }, { url: target, headers: values })
   if (redirected.length > 0) return { kind: 'invalid', problem: redirectedProblem(redirected) }
   const problem = headerSecretsProblem({ url: target, headers: sent }, secrets)
   if (problem !== null) return { kind: 'invalid', problem }
-  const isSame = values === undefined && named === undefined
+  const isSame = values === undefined && named === undefined && contentType === null
   return { kind: 'change', change: isSame ? change.request : { ...change.request, headers: sent } }
 }

@@ -233,7 +233,8 @@ function withChange(
   kind: 'replay' | 'duplicate',
   handle: (change: JobChange) => Promise<void>,
 ): Promise<void> | void {
-  if (!hasBody(context)) return handle({ request: {}, headers: { values: undefined, secrets: undefined } })
+  if (!hasBody(context))
+    return handle({ request: {}, headers: { values: undefined, secrets: undefined, contentType: null } })
   const settings = parts.teamSettings.of(context.team)
   withBody(context, parts, async (body) => {
     const read: BodyResult<JobChange> = readJobChange(body, kind, {

@@ -24,6 +24,8 @@ interface PushFlags extends JobFields, PushFileFlags, WaitFlags {
 /** What the lines of a file say themselves. */
 const OPTIONS_OF_ONE_PUSH = new Set([
   'payload',
+  'body',
+  'contentType',
   'method',
   'header',
   'timeout',

@@ -67,6 +67,7 @@ function addNewJobCommands(program: Command, { runner, stdin, sleep, nowMs }: Co
 function addChangeOptions(command: Command): Command {
   return addRequestOptions(addWaitOption(command).option('--url <url>', 'another URL'), () => '')
     .option('--no-payload', 'send no payload')
+    .option('--no-body', 'send no body')
     .option('--no-header', 'send none of its headers')
     .option('--no-header-secret', 'take no header from a header secret')
     .option('--no-callback-url', 'report its end nowhere')

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Command } from 'commander'
 import { cliError, MISUSED } from '../cli-error.ts'
 import { collect } from '../command-options.ts'
@@ -5,13 +6,15 @@ import { addDataOption, checkStdinOnce, type DataFlags, withData } from '../give
 import { headerPairs, headerSecretPairs, tagPairs } from '../given-pairs.ts'
 import { maybeSeconds, TIME_AHEAD, timeAhead } from '../given-time.ts'
 import { addRetryOptions, type RetryFlags, retryFields } from '../given-settings.ts'
-import { readSource, type Stdin } from '../given-source.ts'
+import { readSource, readSourceBytes, type Stdin } from '../given-source.ts'
 
 /** Fields of a push; `false` removes one, which only a change of a job can. */
 export interface JobFields extends RetryFlags, DataFlags {
   readonly queue?: string | undefined
   readonly url?: string | undefined
   readonly payload?: string | false
+  readonly body?: string | false
+  readonly contentType?: string
   readonly method?: string
   readonly header?: readonly string[] | false
   readonly headerSecret?: readonly string[] | false
@@ -26,6 +29,11 @@ export interface JobFields extends RetryFlags, DataFlags {
 export function addRequestOptions(command: Command, byDefault: (value: string) => string): Command {
   const request = command
     .option('--payload <json>', 'JSON object to send; @file reads a file, - standard input')
+    .option('--body <text>', 'any other body; @file reads a file, - standard input')
+    .option(
+      '--content-type <type>',
+      `such as text/xml${byDefault('application/json, for a text text/plain')}`,
+    )
     .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)
     .option('--header <name:value>', 'a request header; repeatable', collect)
     .option('--header-secret <name:secret>', 'a header from a header secret; repeatable', collect)
@@ -51,13 +59,15 @@ interface JobSources {
 export async function writeJobFields(fields: JobFields, { stdin, nowMs }: JobSources): Promise<string> {
   const { queue, url, payload, method, header, headerSecret, delay, runAt, timeout, callbackUrl, tag, data } =
     fields
-  checkStdinOnce({ data, payload })
+  checkStdinOnce({ data, payload, body: fields.body })
   const body = JSON.stringify({
     queue,
     url,
     ...(method !== undefined && { method: method.toUpperCase() }),
     ...pairsOf('headers', header, headerPairs),
     ...pairsOf('header_secrets', headerSecret, headerSecretPairs),
+    ...(await bodyFields(fields.body, stdin)),
+    content_type: fields.contentType,
     ...(callbackUrl !== undefined && { callback_url: orNull(callbackUrl) }),
     delay: maybeSeconds('--delay', delay),
     run_at: timeAhead('--run-at', runAt, nowMs()),
@@ -69,6 +79,16 @@ export async function writeJobFields(fields: JobFields, { stdin, nowMs }: JobSou
   const source = payload === false ? 'null' : await readPayload(payload, stdin)
   const whole = `${body.slice(0, -1)}${body === '{}' ? '' : ','}"payload":${source}}`
   return withData(data, whole, stdin)
+}
+
+/** Bytes that are no text go as base64. */
+async function bodyFields(given: string | false | undefined, stdin: Stdin): Promise<object> {
+  if (given === undefined) return {}
+  if (given === false) return { body: null }
+  const bytes = await readSourceBytes(given, stdin)
+  return isUtf8(bytes)
+    ? { body: bytes.toString('utf8'), body_encoding: 'text' }
+    : { body: bytes.toString('base64'), body_encoding: 'base64' }
 }
 
 function pairsOf(

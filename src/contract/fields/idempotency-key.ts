@@ -72,7 +72,7 @@ export function fingerprintOf(
     request.url,
     request.method,
     sorted(request.headers),
-    request.payload,
+    typeof request.bodyEncoding === 'string' ? [request.bodyEncoding, request.payload] : request.payload,
     request.callbackUrl,
     request.callbackEvents,
     sorted(request.tags),

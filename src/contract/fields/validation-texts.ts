@@ -30,6 +30,8 @@ export const tooManyQueuesToOrder = sentence(
 )
 export const mustBeHost = sentence('must be a host name or address without a port.')
 export const mustBeTag = sentence('must be the name of a tag, a colon, and its value.')
+export const mustBeBase64 = sentence('must be base64 with its padding.')
+export const mustBeContentType = sentence('must be a media type such as text/xml; charset=utf-8.')
 export const mustBeHeaderValue = sentence('must be a valid header value.')
 export const mustBeHeaderSecret = sentence('must be the name of a header secret of the team.')
 export const mustNotGoToHost = sentence('names a header secret that may not go to the host of the URL.')

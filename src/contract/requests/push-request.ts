@@ -1,20 +1,15 @@
 import type { RequestChange } from '../../domain/jobs/job-copy.ts'
 import { type JobRequest, METHODS } from '../../domain/jobs/job.ts'
 import type { HeaderSecret } from '../../domain/secrets/header-secret.ts'
-import { type HeaderChange, withHeaderSecrets } from '../../domain/secrets/secret-values.ts'
+import { type HeaderChange, withContentType, withHeaderSecrets } from '../../domain/secrets/secret-values.ts'
 import { DELAY_SECONDS_MAX, QUEUE_NAME_CHARACTERS_MAX, RUN_AT_DAYS_AHEAD_MAX } from '../../domain/limits.ts'
 import type { IsBlocked } from '../fields/field-reader.ts'
 import { readHeaders, readHeaderSecrets, readTags } from '../fields/header-fields.ts'
 import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from '../fields/json-body.ts'
 import { readCallbackEvents, readRetryDelays, readTimeoutSeconds } from '../fields/retry-fields.ts'
-import {
-  mustBeObject,
-  mustBeString,
-  mustBeTimestamp,
-  mustNotBeLater,
-  prohibits,
-} from '../fields/validation-texts.ts'
+import { mustBeString, mustBeTimestamp, mustNotBeLater, prohibits } from '../fields/validation-texts.ts'
 import { fingerprintOf, readIdempotencyKey } from '../fields/idempotency-key.ts'
+import { CONTENT_FIELDS, readContent, readContentType } from './push-content.ts'
 import { parseTimestamp } from './run-at.ts'
 
 /** The fields of `POST /api/jobs`, in the order errors are reported. */
@@ -25,6 +20,9 @@ export const PUSH_FIELDS: ReadonlySet<string> = new Set([
   'headers',
   'header_secrets',
   'payload',
+  'body',
+  'body_encoding',
+  'content_type',
   'callback_url',
   'delay',
   'run_at',
@@ -88,8 +86,10 @@ function readRequest(
   const url = fields.requiredUrl('url', isBlocked, acceptedUrls) ?? ''
   const method = fields.choice('method', METHODS) ?? 'POST'
   const given = readHeaders(fields)
-  const headers = withHeaderSecrets(given, readHeaderSecrets(fields, { headerSecrets, url, headers: given }))
-  const payload = readPayload(fields)
+  const fromSecrets = readHeaderSecrets(fields, { headerSecrets, url, headers: given })
+  const { payload, bodyEncoding } = readContent(fields)
+  const contentType = readContentType(fields, [...Object.keys(given), ...Object.keys(fromSecrets)])
+  const headers = withContentType(withHeaderSecrets(given, fromSecrets), contentType)
   const callbackUrl = fields.url('callback_url', isBlocked, acceptedUrls)
   const start = readStart(fields, nowMs)
   const request = {
@@ -97,6 +97,7 @@ function readRequest(
     method,
     headers,
     payload,
+    ...(bodyEncoding !== null && { bodyEncoding }),
     callbackUrl,
     timeoutSeconds: readTimeoutSeconds(fields),
     retryDelays: readRetryDelays(fields),
@@ -153,7 +154,7 @@ function readRequestChange(
     ? readHeaderSecrets(fields, { headerSecrets, url: null, headers: values ?? {} })
     : undefined
   const rest = {
-    ...given('payload', 'payload', () => readPayload(fields)),
+    ...(CONTENT_FIELDS.some((field) => fields.has(field)) ? readContent(fields) : {}),
     ...given('callback_url', 'callbackUrl', () => fields.url('callback_url', isBlocked)),
     ...given('timeout_seconds', 'timeoutSeconds', () => readTimeoutSeconds(fields)),
     ...given('retry_delays', 'retryDelays', () => readRetryDelays(fields)),
@@ -161,14 +162,8 @@ function readRequestChange(
     ...given('tags', 'tags', () => readTags(fields)),
     ...given('callback_events', 'callbackEvents', () => readCallbackEvents(fields)),
   }
-  return { request: { ...start, ...rest }, headers: { values, secrets } }
-}
-
-/** The exact source text, so that numbers keep their digits and fields their order. */
-function readPayload(fields: JsonFields): string | null {
-  const source = fields.source('payload')
-  if (source === undefined) return null
-  return source.startsWith('{') ? source : fields.refuse('payload', mustBeObject)
+  const contentType = readContentType(fields, [...Object.keys(values ?? {}), ...Object.keys(secrets ?? {})])
+  return { request: { ...start, ...rest }, headers: { values, secrets, contentType } }
 }
 
 function readStart(fields: JsonFields, nowMs: number): AcceptedPush['start'] {

@@ -1,6 +1,6 @@
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../domain/jobs/job.ts'
-import { type JobView, viewChain, viewJob } from '../../domain/jobs/job-view.ts'
+import { isPlainText, type JobView, viewChain, viewJob } from '../../domain/jobs/job-view.ts'
 import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
 import type { Waiting } from '../../domain/jobs/waiting.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
@@ -21,7 +21,7 @@ export interface ListedChain {
 }
 
 /**
- * The JSON text of `GET /api/jobs/{job_id}`; null when the chain has no such job. The payload is inserted as its source
+ * The JSON text of `GET /api/jobs/{job_id}`; null when the chain has no such job. A JSON body is inserted as its source
  * text: parsing it would lose digits of its numbers.
  */
 export function writeJob(
@@ -43,7 +43,7 @@ export function writeJob(
     calls,
     calls_dropped: view.completedAtMs !== null && calls.length === 0 ? 1 : 0,
   }
-  return `${JSON.stringify(before).slice(0, -1)},"payload":${payloadOf(chain)},${JSON.stringify(after).slice(1)}`
+  return `${JSON.stringify(before).slice(0, -1)},${bodyMembers(chain)},${JSON.stringify(after).slice(1)}`
 }
 
 function toWireSettings(settings: ChainSettings): JobSettings {
@@ -56,9 +56,13 @@ function toWireSettings(settings: ChainSettings): JobSettings {
   }
 }
 
-/** The payload as JSON. That of a pushed job is JSON already; that of a cron is any text. */
-function payloadOf({ request: { payload, cron } }: JobChain): string {
-  return cron === null ? (payload ?? 'null') : JSON.stringify(payload)
+/** The members that tell the body: `payload`, or `body` with its encoding. */
+function bodyMembers({ request }: JobChain): string {
+  const { payload, bodyEncoding = null } = request
+  const source = payload !== null && !isPlainText(request) ? payload : JSON.stringify(payload)
+  return bodyEncoding === null
+    ? `"payload":${source},"body":null,"body_encoding":null`
+    : `"payload":null,"body":${source},"body_encoding":${JSON.stringify(bodyEncoding)}`
 }
 
 /** Shape of a page of jobs in the ports, which the contract may not import. */

@@ -2,6 +2,7 @@ import type { CronSettings } from '../crons/cron.ts'
 import { RedirectedHeadersError } from '../errors.ts'
 import type { JobFilter } from '../jobs/job-filter.ts'
 import type { CallRecord, JobChain } from '../jobs/job.ts'
+import { isPlainText } from '../jobs/job-view.ts'
 import { isSecretHeader } from '../secrets/secret-headers.ts'
 import { headerSecretIn, headerSecretsOf, isFromSecret } from '../secrets/secret-values.ts'
 import { withoutUrlSecrets } from '../net/url-secrets.ts'
@@ -32,9 +33,8 @@ export function shownChain(chain: JobChain, seesPayloads: boolean): JobChain {
 /** The chain without what was sent and received: of headers the names stay, of bodies whether there were any. */
 function maskedChain(chain: JobChain): JobChain {
   const { request, calls } = chain
-  const { payload, cron, headers } = request
-  // The payload of a cron is any text, that of a pushed job is JSON.
-  const shown = cron === null ? JSON.stringify(MASK) : MASK
+  const { payload, headers } = request
+  const shown = isPlainText(request) ? MASK : JSON.stringify(MASK)
   return {
     ...chain,
     request: {

@@ -74,3 +74,11 @@ function viewEnded(chain: JobChain, attempt: number, ended: AttemptSummary): Omi
 function lastEndOf(chain: JobChain, first: AttemptSummary): number {
   return (chain.attempts.at(-1) ?? first).completedAtMs
 }
+
+/** Whether `payload` is any text rather than the source text of a JSON value. */
+export function isPlainText({
+  bodyEncoding,
+  cron,
+}: Pick<JobChain['request'], 'bodyEncoding' | 'cron'>): boolean {
+  return cron !== null || bodyEncoding === 'text' || bodyEncoding === 'base64'
+}

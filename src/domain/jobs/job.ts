@@ -42,14 +42,23 @@ export interface CronOrigin {
   readonly signer?: string
 }
 
+/** How the text that is kept stands for the bytes of a body: as they are, as a JSON value, or as base64 of them. */
+export const BODY_ENCODINGS = ['text', 'json', 'base64'] as const
+export type BodyEncoding = (typeof BODY_ENCODINGS)[number]
+
 /** The request as pushed. Retries and replays keep it unchanged. */
 export interface JobRequest {
   readonly url: string
   readonly method: Method
   /** Headers in the order and spelling given. A value may be replaced by where it is kept: see `isFromSecret`. */
   readonly headers: Readonly<Record<string, string>>
-  /** The exact source text of the JSON payload; null when none was given. */
+  /**
+   * The exact source text of the JSON payload, or the text of a body that was given with an encoding; null when there
+   * was neither.
+   */
   readonly payload: string | null
+  /** null or absent = `payload` is a JSON object, or any text for a run of a cron. */
+  readonly bodyEncoding?: BodyEncoding | null
   readonly callbackUrl: string | null
   /** null = the queue's. */
   readonly callbackEvents: CallbackEvents | null

@@ -51,27 +51,37 @@ export function withHeaderSecrets(headers: TextMap, named: TextMap): TextMap {
   return Object.fromEntries([...Object.entries(headers), ...marked])
 }
 
+/** @param contentType null = as the headers say */
+export function withContentType(headers: TextMap, contentType: string | null): TextMap {
+  if (contentType === null) return headers
+  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-type')
+  return Object.fromEntries([...others, ['Content-Type', contentType]])
+}
+
 /** Headers that are to differ; undefined = as they are. */
 export interface HeaderChange {
   readonly values: TextMap | undefined
   /** Names of header secrets, by header. */
   readonly secrets: TextMap | undefined
+  /** null = as the headers say. */
+  readonly contentType: string | null
 }
 
 /**
  * The headers of a copy: what is given of one kind leaves those of the other, but for a header of the same name.
  * @param change.values without masks
  */
-export function changedHeaders(current: TextMap, { values, secrets }: HeaderChange): TextMap {
+export function changedHeaders(current: TextMap, { values, secrets, contentType }: HeaderChange): TextMap {
   const kept = Object.entries(current).filter(([, text]) =>
     headerSecretIn(text) === null ? values === undefined : secrets === undefined,
   )
   const given = withHeaderSecrets(values ?? {}, secrets ?? {})
   const names = new Set(Object.keys(given).map((name) => name.toLowerCase()))
-  return Object.fromEntries([
+  const headers = Object.fromEntries([
     ...kept.filter(([name]) => !names.has(name.toLowerCase())),
     ...Object.entries(given),
   ])
+  return withContentType(headers, contentType)
 }
 
 /** Names of the header secrets that headers take their values from, by header. */

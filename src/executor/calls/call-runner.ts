@@ -7,6 +7,7 @@ import type { OwnSecretsSource } from '../../ports/access/own-secrets.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
 import type { NoteDefect } from '../defect-notes.ts'
 import { endJob } from './attempt-end.ts'
+import { bodyOf, defaultContentType } from './job-body.ts'
 import { secretPartOf } from './own-settings.ts'
 
 /** Makes the call of claimed work and answers how the work ends. Never throws. `redisNowMs` reads the shard's time. */
@@ -93,7 +94,8 @@ function jobCall(
     url: request.url,
     method: request.method,
     headers: part.headers,
-    body: request.payload,
+    body: bodyOf(request),
+    contentType: defaultContentType(request),
     sought: soughtTexts(settings.successAssertions),
     timeoutMs: settings.timeoutSeconds * 1000,
     webhookId: jobIds.uuidOf(work.rootId),
@@ -119,6 +121,7 @@ function callbackCall(
     method: 'POST',
     headers: {},
     body: callback.body,
+    contentType: 'application/json',
     sought: [],
     timeoutMs: timeoutSeconds * 1000,
     webhookId: callback.webhookId,

@@ -106,9 +106,9 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
     this.#memberships = [abortGroups.join(signal, this), { group: inFlight, link: inFlight.append(this) }]
     this.#resolveResult = resolve
     this.#body =
-      call.body === null || call.body === ''
+      call.body === null || call.body.length === 0
         ? NO_BODY
-        : { text: call.body, bytes: Buffer.byteLength(call.body) }
+        : { content: call.body, bytes: Buffer.byteLength(call.body) }
     this.#startedAtMs = parts.clock.monotonicMs()
   }
 
@@ -330,7 +330,7 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
   }
 }
 
-const NO_BODY: CallBody = { text: null, bytes: 0 }
+const NO_BODY: CallBody = { content: null, bytes: 0 }
 const EMPTY = new Uint8Array(0)
 const NOTHING_FOUND: ReadonlySet<string> = new Set()
 

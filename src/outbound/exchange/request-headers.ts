@@ -5,10 +5,10 @@ import { appendSignatureHeaders } from './signing.ts'
 /** Methods for which an empty body is sent as `content-length: 0` (RFC 9110 §8.6). */
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** The body of a call, and its length in UTF-8. */
+/** The body of a call, and its length in bytes. */
 export interface CallBody {
-  /** null for none. */
-  readonly text: string | null
+  /** A text is sent in UTF-8; null for none. */
+  readonly content: string | Uint8Array | null
   readonly bytes: number
 }
 
@@ -34,14 +34,14 @@ export function headersToSend(
     else if (lower === 'accept-encoding') hasAcceptEncoding = true
     else if (lower === 'user-agent') hasUserAgent = true
   }
-  if (body.text !== null && !hasContentType) headers.push('content-type', 'application/json')
+  if (body.content !== null && !hasContentType) headers.push('content-type', call.contentType)
   // Bodies are stored and searched as received, never decompressed.
   if (!hasAcceptEncoding) headers.push('accept-encoding', 'identity')
   if (!hasUserAgent) headers.push('user-agent', userAgent)
   for (const name in call.identity) headers.push(`X-Punctual-${name}`, call.identity[name] ?? '')
   const { webhookId, timestampSeconds } = call
   headers.push('webhook-id', webhookId, 'webhook-timestamp', String(timestampSeconds))
-  appendSignatureHeaders(headers, { webhookId, timestampSeconds, body: body.text }, call.settings)
+  appendSignatureHeaders(headers, { webhookId, timestampSeconds, body: body.content }, call.settings)
   if (body.bytes > 0 || METHODS_WITH_BODY.has(call.method)) headers.push('content-length', String(body.bytes))
   return headers
 }
@@ -55,10 +55,12 @@ export function requestOf(line: string, headers: readonly string[], body: CallBo
   let head = line
   for (let at = 0; at + 1 < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`
   head += '\r\n'
-  if (body.text === null) return head
-  if (body.bytes === body.text.length) return head + body.text
-  const request = Buffer.allocUnsafe(head.length + body.bytes)
+  const { content, bytes } = body
+  if (content === null) return head
+  if (typeof content === 'string' && bytes === content.length) return head + content
+  const request = Buffer.allocUnsafe(head.length + bytes)
   request.write(head, 0, 'latin1')
-  request.write(body.text, head.length)
+  if (typeof content === 'string') request.write(content, head.length)
+  else request.set(content, head.length)
   return request
 }

@@ -34,6 +34,7 @@ export function createWebhookSender(
         method: 'POST',
         headers: {},
         body: bodyOf(type, delivery),
+        contentType: 'application/json',
         sought: [],
         timeoutMs: DELIVERY_TIMEOUT_MS,
         webhookId: notification.id,

@@ -220,7 +220,7 @@ export const ROWS: readonly Row[] = [
     [CRASH, 'whose job kills it each time fails the attempt as executor_lost'],
   ]),
   row('F33', 'a queue is paused, edited or deleted while its jobs run', [
-    ['test/integration/api/lifecycle-queues.test.ts', 'that is deleted takes all its jobs along'],
+    ['test/integration/api/lifecycle/lifecycle-queues.test.ts', 'that is deleted takes all its jobs along'],
     ['test/model/jobs/queues/queue-steps.test.ts', 'a deleted queue leaves nothing of any kind behind'],
   ]),
   row('F34', 'the channels of alerts are down, slow or refuse', [

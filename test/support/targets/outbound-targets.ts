@@ -111,6 +111,7 @@ const DEFAULTS: Omit<HttpCall, 'url'> = {
   method: 'GET',
   headers: {},
   body: null,
+  contentType: 'application/json',
   sought: [],
   timeoutMs: 5_000,
   webhookId: 'wh',

@@ -13,6 +13,8 @@ export interface Arrival {
   readonly webhookId: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** The body byte for byte. */
+  readonly bytes: Buffer
   /** Unix ms when the request had been read. */
   readonly arrivedAtMs: number
   /** Unix ms when the exchange was over, answered or cut; null while it is open. */
@@ -69,7 +71,7 @@ export async function startTarget(): Promise<Target> {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    const arrival = describe(request, Buffer.concat(chunks).toString('utf8'))
+    const arrival = describe(request, Buffer.concat(chunks))
     const nth = (seen.get(arrival.webhookId) ?? 0) + 1
     seen.set(arrival.webhookId, nth)
     const counter = open.get(arrival.path) ?? { now: 0, most: 0 }
@@ -131,7 +133,7 @@ export async function startTarget(): Promise<Target> {
   }
 }
 
-function describe(request: IncomingMessage, body: string): Arrival {
+function describe(request: IncomingMessage, bytes: Buffer): Arrival {
   const headers = request.headers as Record<string, string>
   const number = (name: string) => (headers[name] === undefined ? null : Number(headers[name]))
   return {
@@ -142,7 +144,8 @@ function describe(request: IncomingMessage, body: string): Arrival {
     token: headers['x-punctual-fencing-token'] ?? null,
     webhookId: headers['webhook-id'] ?? '',
     headers,
-    body,
+    body: bytes.toString('utf8'),
+    bytes,
     arrivedAtMs: Date.now(),
     closedAtMs: null,
     wasAnswered: false,

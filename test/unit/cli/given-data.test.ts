@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { contract } from '../../support/rules/contract-document.ts'
 import { inputOf, useApi } from './cli-fixture.ts'
@@ -30,6 +33,26 @@ describe('--data', () => {
     const ran = await api.run(['push', '--data', '-', '--payload', '-'], { stdin: inputOf('{}') })
     expect(ran).toMatchObject({ code: 2, out: '' })
     expect(ran.err).toContain('only one of --data and --payload')
+  })
+
+  test('does so beside a body that is a file, as text or as base64 of its bytes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'punctual-body-'))
+    const bodyOf = async (bytes: Buffer) => {
+      await writeFile(join(folder, 'body'), bytes)
+      await api.run(['push', 'b', 'https://e.com', '--body', `@${folder}/body`, '--content-type', 'a/b'])
+      return JSON.parse(sent()) as object
+    }
+    expect(await bodyOf(Buffer.from('é\n'))).toEqual({
+      queue: 'b',
+      url: 'https://e.com',
+      body: 'é\n',
+      body_encoding: 'text',
+      content_type: 'a/b',
+    })
+    expect(await bodyOf(Buffer.from([0xff, 0]))).toMatchObject({ body: '/wA=', body_encoding: 'base64' })
+    await api.run(['replay', '16', '--no-body'])
+    expect(JSON.parse(sent())).toEqual({ body: null })
+    await rm(folder, { recursive: true })
   })
 
   // Whatever field the contract has, some command line gives it.

@@ -35,6 +35,7 @@ const arrival = (rest: Partial<Arrival> = {}): Arrival => ({
   webhookId: 'w',
   headers: { [PUSH_HEADER]: '7' },
   body: '{}',
+  bytes: Buffer.from('{}'),
   arrivedAtMs: 1_010,
   closedAtMs: 1_011,
   wasAnswered: true,

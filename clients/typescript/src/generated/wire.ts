@@ -60,6 +60,26 @@ export type CallbackEvents = 'terminal' | 'every_attempt'
  */
 export type TimeoutSeconds = number
 /**
+ * The body of the request if it is not a JSON object; not together with `payload`. A string is sent as it is, in UTF-8, and any other value as JSON, exactly as written. `body_encoding` says otherwise.
+ */
+export type PushedBody =
+  | string
+  | unknown[]
+  | {
+      [k: string]: unknown
+    }
+  | number
+  | boolean
+  | null
+/**
+ * How `body` stands for the bytes that are sent. `text`: a string, sent in UTF-8, by default as `text/plain; charset=utf-8`. `json`: any value, sent as JSON. `base64`: a string of base64 with its padding, of which the bytes are sent, by default as `application/octet-stream`.
+ */
+export type BodyEncoding = 'text' | 'json' | 'base64'
+/**
+ * The header `Content-Type` of the request, `application/json` by default; not together with that header in `headers` or `header_secrets`.
+ */
+export type ContentType = string | null
+/**
  * `pending` waits, `processing` is in flight, `completed` got a 2xx and passed every assertion.
  */
 export type JobStatus = 'pending' | 'processing' | 'completed' | 'failed'
@@ -289,6 +309,9 @@ export interface JobPush {
   payload?: {
     [k: string]: unknown
   } | null
+  body?: PushedBody
+  body_encoding?: BodyEncoding | null
+  content_type?: ContentType
   callback_url?: TargetUrl | null
   /**
    * Seconds to wait before running. `5.0` is an integer, `"5"` is not.
@@ -337,6 +360,9 @@ export interface BatchedPush {
   payload?: {
     [k: string]: unknown
   } | null
+  body?: PushedBody
+  body_encoding?: BodyEncoding | null
+  content_type?: ContentType
   callback_url?: TargetUrl | null
   /**
    * Seconds to wait before running. `5.0` is an integer, `"5"` is not.
@@ -430,6 +456,9 @@ export interface JobChange {
   payload?: {
     [k: string]: unknown
   } | null
+  body?: PushedBody
+  body_encoding?: BodyEncoding | null
+  content_type?: ContentType
   callback_url?: TargetUrl | null
   /**
    * Seconds to wait before running. `5.0` is an integer, `"5"` is not.
@@ -474,6 +503,9 @@ export interface ReplayChange {
   payload?: {
     [k: string]: unknown
   } | null
+  body?: PushedBody
+  body_encoding?: BodyEncoding | null
+  content_type?: ContentType
   callback_url?: TargetUrl | null
   timeout_seconds?: TimeoutSeconds | null
   retry_delays?: RetryDelays | null
@@ -630,6 +662,22 @@ export interface Job {
       }
     | string
     | null
+  /**
+   * As pushed, where `payload` was not given: a string for `text` and `base64`, the value for `json`. null when there was none or it is no longer kept.
+   */
+  body:
+    | string
+    | unknown[]
+    | {
+        [k: string]: unknown
+      }
+    | number
+    | boolean
+    | null
+  /**
+   * Of a job that was pushed with `body`; null for any other.
+   */
+  body_encoding: BodyEncoding | null
   /**
    * Why a pending job does not run; null for any other.
    */

@@ -8,8 +8,10 @@ import {
 import {
   decodeAssertions,
   decodeAttempts,
+  decodeBodyEncoding,
   decodeMark,
   encodeAssertions,
+  encodeBodyEncoding,
   encodeMark,
   isEmpty,
   toTuple,
@@ -68,6 +70,7 @@ export function encodeFinished(record: FinishedRecord): string {
         encodeOwn(request),
         record.hadNoPayload ? 1 : 0,
         request.bulkId ?? 0,
+        encodeBodyEncoding(request.bodyEncoding),
       ],
       (index) => (index === 3 ? METHODS.indexOf('POST') : 0),
     ),
@@ -123,6 +126,7 @@ export function decodeFinished(text: string): FinishedRecord {
     own,
     hadNoPayload,
     bulkId = 0,
+    bodyEncoding = 0,
   ] = JSON.parse(text) as [
     string,
     AttemptTuple[],
@@ -134,6 +138,7 @@ export function decodeFinished(text: string): FinishedRecord {
     (Record<string, string> | 0 | 1)?,
     (EncodedMark | 0)?,
     (OwnSettings | 0)?,
+    number?,
     number?,
     number?,
   ]
@@ -150,6 +155,7 @@ export function decodeFinished(text: string): FinishedRecord {
       ...decodeOwn(own),
       cron: decodeMark(cron),
       ...(bulkId === 0 ? {} : { bulkId }),
+      ...decodeBodyEncoding(bodyEncoding),
     },
     replayedAs: replayedAs === undefined || replayedAs === 0 ? null : replayedAs,
     hadNoPayload: hadNoPayload === 1,

@@ -1,8 +1,10 @@
 import { INLINE_REQUEST_BYTES_MAX } from '../../../domain/limits.ts'
 import {
+  BODY_ENCODINGS,
   FAILURE_REASONS,
   METHODS,
   type AttemptSummary,
+  type BodyEncoding,
   type CronOrigin,
   type JobRequest,
   type Method,
@@ -45,6 +47,7 @@ type Meta = [
   successAssertions?: EncodedAssertions | 0,
   callDepth?: number,
   bulkId?: number,
+  bodyEncoding?: number,
 ]
 
 /** A separate line if the request is large. */
@@ -97,6 +100,7 @@ function metaText(
     assertions,
     request.callDepth ?? 0,
     request.bulkId ?? 0,
+    encodeBodyEncoding(request.bodyEncoding),
   ]
   return JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))
 }
@@ -131,6 +135,7 @@ export function decodeRequest(part: string): JobRequest {
     ,
     callDepth = 0,
     bulkId = 0,
+    bodyEncoding = 0,
   ] = meta as Meta
   const { headers, assertions, payload } = largePartsOf(meta as Meta, rest)
   const request: JobRequest = {
@@ -148,6 +153,7 @@ export function decodeRequest(part: string): JobRequest {
     cron: decodeMark(cron),
     ...(callDepth === 0 ? {} : { callDepth }),
     ...(bulkId === 0 ? {} : { bulkId }),
+    ...decodeBodyEncoding(bodyEncoding),
   }
   if (!isRequest(request)) throw new Error('a request is damaged')
   return request
@@ -196,6 +202,19 @@ function largePartsOf(
   const { meta: moved, rest: payload } = splitRequest(`\n${rest}`)
   const [movedHeaders, movedAssertions] = moved as Moved
   return { headers: movedHeaders, assertions: movedAssertions, payload }
+}
+
+/** 0 = none. */
+export function encodeBodyEncoding(encoding: BodyEncoding | null | undefined): number {
+  return encoding === null || encoding === undefined ? 0 : BODY_ENCODINGS.indexOf(encoding) + 1
+}
+
+/** Throws for one that this version does not know: the bytes to send cannot be told. */
+export function decodeBodyEncoding(code: number): Pick<JobRequest, 'bodyEncoding'> {
+  if (code === 0) return {}
+  const bodyEncoding = BODY_ENCODINGS[code - 1]
+  if (bodyEncoding === undefined) throw new Error('the encoding of a body is not known')
+  return { bodyEncoding }
 }
 
 export function encodeMark(mark: CronOrigin | null): EncodedMark | 0 {

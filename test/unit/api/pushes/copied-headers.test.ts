@@ -17,12 +17,18 @@ const copy = (
     url,
     values,
     secrets,
-  }: { url?: string; values?: Record<string, string>; secrets?: Record<string, string> },
+    contentType = null,
+  }: {
+    url?: string
+    values?: Record<string, string>
+    secrets?: Record<string, string>
+    contentType?: string | null
+  },
   lost: JobChain['lost'] = [],
 ) =>
   copyChangeOf(
     { request: { url: 'https://api.test/v1', headers }, lost } as JobChain,
-    { request: url === undefined ? {} : { url }, headers: { values, secrets } },
+    { request: url === undefined ? {} : { url }, headers: { values, secrets, contentType } },
     SECRETS,
   )
 const problemOf = (made: ReturnType<typeof copy>) => (made.kind === 'invalid' ? made.problem.message : made)

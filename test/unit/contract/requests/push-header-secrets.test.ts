@@ -100,9 +100,12 @@ test('a change of a job takes both as they were shown, and null as none', () => 
   }
   expect(read(shown)).toEqual({
     request: {},
-    headers: { values: shown.headers, secrets: shown.header_secrets },
+    headers: { values: shown.headers, secrets: shown.header_secrets, contentType: null },
   })
-  expect(read({ header_secrets: null })).toEqual({ request: {}, headers: { values: undefined, secrets: {} } })
+  expect(read({ header_secrets: null })).toEqual({
+    request: {},
+    headers: { values: undefined, secrets: {}, contentType: null },
+  })
   // Whether it may go where the copy goes is known once the job is.
   expect(read({ header_secrets: { 'X-Key': 'other' } }).headers.secrets).toEqual({ 'X-Key': 'other' })
 })

@@ -25,6 +25,11 @@ const HOSTILE = [
 ]
 
 describe('a request as curl', () => {
+  test('sends the bytes that base64 stands for', () => {
+    const script = `curl() { od -An -tx1; }\n${curlOf({ ...REQUEST, body: 'AP8K', isBase64: true })}`
+    expect(execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8' }).trim()).toBe('00 ff 0a')
+  })
+
   test.each(HOSTILE)('hands on a body as it is: %j', (body) => {
     expect(argumentsOf(curlOf({ ...REQUEST, body })).slice(-2)).toEqual(['--data-raw', body])
   })

@@ -53,6 +53,8 @@ export function jobOf(chain: readonly JobSummary[], given: Partial<Job> = {}): J
     headers: {},
     header_secrets: {},
     payload: null,
+    body: null,
+    body_encoding: null,
     waiting: null,
     settings: SETTINGS,
     expires_at: null,

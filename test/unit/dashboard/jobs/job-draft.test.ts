@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Job } from '../../../../clients/typescript/src/client.ts'
 import { readLines } from '../../../../dashboard/src/format/lines.ts'
 import { draftOfJob, draftOfJson } from '../../../../dashboard/src/features/jobs/send/draft-reading.ts'
 import { changeOf } from '../../../../dashboard/src/features/jobs/send/job-change.ts'
@@ -16,6 +17,7 @@ const FULL: JobDraft = {
   method: 'PUT',
   headers: 'X-A: 1\nX-B: a: b',
   payload: '{"big": 12345678901234567890}',
+  bodyKind: 'payload',
   start: 'delay',
   delay: '300',
   runAt: '',
@@ -153,4 +155,62 @@ test.each([
   ['A: 1\nA: 2', 'A is given twice.'],
 ])('lines %j are not', (text, mistake) => {
   expect(readLines(text).mistake).toBe(mistake)
+})
+
+describe('a body that is no JSON object', () => {
+  const draft = (bodyKind: JobDraft['bodyKind'], payload: string): JobDraft => ({
+    ...EMPTY_DRAFT,
+    bodyKind,
+    payload,
+  })
+  const given = (fields: JobDraft) => Object.fromEntries(fieldsOf(fields).fields)
+
+  test('is given with its encoding, and a text with its white space', () => {
+    expect(given(draft('text', ' a\n'))).toEqual({ body: '" a\\n"', body_encoding: '"text"' })
+    expect(given(draft('json', ' [1.50] '))).toEqual({ body: '[1.50]', body_encoding: '"json"' })
+    expect(given(draft('base64', 'AP8=\n'))).toEqual({ body: '"AP8="', body_encoding: '"base64"' })
+    expect(given(draft('text', ''))).toEqual({})
+    expect(fieldsOf(draft('json', '[1')).mistakes.body).toMatch(/^It is not JSON/)
+  })
+
+  test.each<[Partial<Job>, JobDraft['bodyKind'], string]>([
+    [{ body: 'a', body_encoding: 'text' }, 'text', 'a'],
+    [{ body: [1.5], body_encoding: 'json' }, 'json', '[\n  1.50\n]'],
+    [{ body: 'AP8=', body_encoding: 'base64' }, 'base64', 'AP8='],
+    [{ body: '(hidden)', body_encoding: 'text' }, 'text', ''],
+  ])('of a job is what can be changed: %j', (fields, bodyKind, payload) => {
+    const job = jobOf([attemptOf()], fields)
+    const text = JSON.stringify(job).replace('1.5', '1.50')
+    expect(draftOfJob(job, text)).toMatchObject({ bodyKind, payload })
+  })
+
+  test('of JSON becomes a draft', () => {
+    const read = (text: string) => draftOfJson(text).draft
+    expect(read('{"body": "a", "content_type": "a/b"}')).toMatchObject({
+      bodyKind: 'text',
+      payload: 'a',
+      headers: 'Content-Type: a/b',
+    })
+    expect(read('{"body": [1.50]}')).toMatchObject({ bodyKind: 'json', payload: '[1.50]' })
+    expect(read('{"body": "AP8=", "body_encoding": "base64"}')).toMatchObject({ bodyKind: 'base64' })
+    expect(read('{"payload": {}}')).toMatchObject({ bodyKind: 'payload', payload: '{}' })
+  })
+
+  test('is never changed without its encoding, which alone would mean something else', () => {
+    const fields = (...given: Parameters<typeof draft>) => fieldsOf(draft(...given)).fields
+    expect(changeOf(fields('base64', 'AP8='), fields('base64', 'AP4='))).toEqual(
+      new Map([
+        ['body', '"AP4="'],
+        ['body_encoding', '"base64"'],
+      ]),
+    )
+    expect(changeOf(fields('text', 'a'), fields('payload', '{}'))).toEqual(
+      new Map([
+        ['body', 'null'],
+        ['body_encoding', 'null'],
+        ['payload', '{}'],
+      ]),
+    )
+    expect(changeOf(fields('text', 'a'), fields('text', 'a'))).toEqual(new Map())
+  })
 })

@@ -1,15 +1,31 @@
 import { describe, expect, test } from 'vitest'
+import type { Job } from '../../../../clients/typescript/src/generated/wire.ts'
+import { writeJob } from '../../../../src/contract/responses/job-wire.ts'
 import {
   keptHeaders,
   missingHeader,
   redirectedHeaders,
+  shownChain,
   shownCronSettings,
   withKeptHeaders,
 } from '../../../../src/domain/access/masking.ts'
 import { DEFAULT_CRON_SETTINGS } from '../../../../src/domain/crons/cron.ts'
 import { secretValueText } from '../../../../src/domain/secrets/secret-values.ts'
+import { aChain, JOB_IDS, ROOT_ID } from '../../api/api-fixture.ts'
 
 const CURRENT = { Authorization: 'Bearer one', Accept: 'text/plain' }
+
+test.each([null, 'text', 'json', 'base64'] as const)(
+  'a body of the encoding %j is hidden as such',
+  (encoding) => {
+    const chain = aChain()
+    const request = { ...chain.request, payload: '{"a":1}', bodyEncoding: encoding }
+    const text = writeJob(shownChain({ ...chain, request }, false), ROOT_ID, JOB_IDS)
+    const { payload, body } = JSON.parse(text ?? '') as Job
+    expect([payload, body]).toEqual(encoding === null ? ['(hidden)', null] : [null, '(hidden)'])
+    expect(text).not.toContain('"a"')
+  },
+)
 
 describe('an edit', () => {
   test('keeps the value of a header that is given as the mask, by name in any case', () => {

@@ -29,7 +29,7 @@ describe('the headers of a copy', () => {
     ...Object.fromEntries(Object.entries(changed).filter(([, text]) => !isFromSecret(text))),
     ...headerSecretsOf(changed),
   })
-  const none = { values: undefined, secrets: undefined }
+  const none = { values: undefined, secrets: undefined, contentType: null }
 
   test('are the same unless something is given', () => expect(changedHeaders(headers, none)).toEqual(headers))
 
@@ -43,6 +43,14 @@ describe('the headers of a copy', () => {
       'X-Key': 'other',
     })
     expect(textsOf(changedHeaders(headers, { ...none, secrets: {} }))).toEqual({ Accept: '*/*' })
+  })
+
+  test('have the given content type, in place of one of any spelling', () => {
+    const change = { ...none, contentType: 'text/xml' }
+    expect(changedHeaders({ 'content-TYPE': 'text/csv', A: '1' }, change)).toEqual({
+      A: '1',
+      'Content-Type': 'text/xml',
+    })
   })
 
   test('have each name once, whatever its case: what is given counts', () => {

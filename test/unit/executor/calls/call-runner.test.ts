@@ -69,6 +69,17 @@ describe('a target that asks to be left alone', () => {
 })
 
 describe('a job’s call', () => {
+  test.each([
+    [{ payload: 'AP8=', bodyEncoding: 'base64' }, Buffer.from([0, 0xff]), 'application/octet-stream'],
+    [{ payload: 'AP8=', bodyEncoding: 'text' }, 'AP8=', 'text/plain; charset=utf-8'],
+    [{ payload: '[1.50]', bodyEncoding: 'json' }, '[1.50]', 'application/json'],
+    [{ payload: null, bodyEncoding: 'base64' }, null, 'application/octet-stream'],
+  ] as const)('sends what %j stands for', async (request, body, contentType) => {
+    const { run, made } = setUp()
+    await run(claimedJob({ request }))
+    expect(made()).toMatchObject({ body, contentType })
+  })
+
   test('follows its request, signed for its team at Redis time', async () => {
     const { call, signal, run, made } = setUp()
     await run(
@@ -97,6 +108,7 @@ describe('a job’s call', () => {
       method: 'PUT',
       headers: { 'X-A': 'b' },
       body: '{"n": 1}',
+      contentType: 'application/json',
       sought: ['done', 'ok'],
       timeoutMs: 17_000,
       webhookId: jobIds.uuidOf(rootId),
@@ -311,6 +323,7 @@ describe('a callback', () => {
       method: 'POST',
       headers: {},
       body: '{"status":"success"}',
+      contentType: 'application/json',
       sought: [],
       timeoutMs: 10_000,
       webhookId: 'uuid_cb',

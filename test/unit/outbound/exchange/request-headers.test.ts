@@ -3,8 +3,8 @@ import { headersToSend, requestOf } from '../../../../src/outbound/exchange/requ
 import type { HttpCall } from '../../../../src/ports/http-caller.ts'
 import { NO_TEAM_SETTINGS } from '../../../../src/ports/settings.ts'
 
-const NO_BODY = { text: null, bytes: 0 }
-const BODY = { text: '{}', bytes: 2 }
+const NO_BODY = { content: null, bytes: 0 }
+const BODY = { content: '{}', bytes: 2 }
 const AROUND = { host: 'example.com', userAgent: 'punctual/1' }
 const FIRST = ['host', 'example.com', 'connection', 'keep-alive']
 
@@ -16,6 +16,7 @@ function callWith(fields: Partial<HttpCall>): HttpCall {
     method: 'POST',
     headers: {},
     body: null,
+    contentType: 'application/json',
     sought: [],
     timeoutMs: 1000,
     webhookId: 'id',
@@ -78,7 +79,7 @@ test.each([
   ['GET', 5, '5'],
   ['DELETE', 0, null],
 ] as const)('%s with %i bytes sends content-length %s', (method, bytes, length) => {
-  const body = bytes === 0 ? NO_BODY : { text: 'x'.repeat(bytes), bytes }
+  const body = bytes === 0 ? NO_BODY : { content: 'x'.repeat(bytes), bytes }
   const sent = headersToSend(callWith({ method }), body, AROUND)
   const at = sent.indexOf('content-length')
   expect(at === -1 ? null : sent[at + 1]).toBe(length)
@@ -87,9 +88,19 @@ test.each([
 test.each([
   [NO_BODY, ''],
   [BODY, '{}'],
-  [{ text: '\u00e9\u{1f600}', bytes: 6 }, '\u00e9\u{1f600}'],
+  [{ content: '\u00e9\u{1f600}', bytes: 6 }, '\u00e9\u{1f600}'],
+  [{ content: Buffer.from('\u00e9'), bytes: 2 }, '\u00e9'],
 ])('the request is one piece, with the body %j', (body, text) => {
   const request = requestOf('POST / HTTP/1.1\r\n', ['a', 'b', 'c', 'd'], body)
   const bytes = typeof request === 'string' ? Buffer.from(request, 'latin1') : request
   expect(bytes.toString()).toBe(`POST / HTTP/1.1\r\na: b\r\nc: d\r\n\r\n${text}`)
+})
+
+test('bytes that are no text come as they are, with the content type of the call', () => {
+  const content = Buffer.from([0, 0xff, 0x80, 0x0a])
+  const call = callWith({ contentType: 'image/png' })
+  const request = requestOf('', headersToSend(call, { content, bytes: 4 }, AROUND), { content, bytes: 4 })
+  expect(Buffer.isBuffer(request)).toBe(true)
+  expect(Buffer.from(request).subarray(-8)).toEqual(Buffer.concat([Buffer.from('\r\n\r\n'), content]))
+  expect(request.toString('latin1')).toContain('content-type: image/png\r\n')
 })

@@ -84,7 +84,11 @@ function Chain({ job }: { readonly job: Job }) {
         ) : (
           <div class="stack">
             <Phases phases={phasesOf(record, call, nowMs)} />
-            {call === null ? <NoRecord job={record} /> : <Exchange call={call} jobId={record.job_id} />}
+            {call === null ? (
+              <NoRecord job={record} />
+            ) : (
+              <Exchange call={call} jobId={record.job_id} isBase64={record.body_encoding === 'base64'} />
+            )}
           </div>
         )}
       </Panel>

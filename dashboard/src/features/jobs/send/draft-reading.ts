@@ -17,7 +17,7 @@ export function draftOfJob(job: Job, text: string): JobDraft {
     url: job.url,
     method: job.method,
     headers: toLines(shownOf(headers ?? {})),
-    payload: typeof job.payload === 'object' ? payloadIn(text) : '',
+    ...bodyOfJob(job, text),
     tags: toLines(job.tags),
     callbackUrl: job.callback_url ?? '',
     ...(settings === null
@@ -29,6 +29,17 @@ export function draftOfJob(job: Job, text: string): JobDraft {
           callbackEvents: settings.callback_events,
         }),
   }
+}
+
+function bodyOfJob(
+  { payload, body, body_encoding: encoding }: Job,
+  text: string,
+): Pick<JobDraft, 'payload' | 'bodyKind'> {
+  if (encoding === null) {
+    return { payload: typeof payload === 'object' ? jsonIn(text, 'payload') : '', bodyKind: 'payload' }
+  }
+  if (body === MASK) return { payload: '', bodyKind: encoding }
+  return { payload: encoding === 'json' ? jsonIn(text, 'body') : textOf(body), bodyKind: encoding }
 }
 
 /** The headers that are not masked: a mask would be sent as the value. */
@@ -62,6 +73,9 @@ const NAMES: ReadonlySet<string> = new Set([
   'method',
   'headers',
   'payload',
+  'body',
+  'body_encoding',
+  'content_type',
   'delay',
   'run_at',
   'retries_enabled',
@@ -85,8 +99,8 @@ function draftOf(given: Partial<JobPush>, text: string): JobDraft {
     queue: textOf(given.queue),
     url: textOf(given.url),
     method: given.method ?? 'POST',
-    headers: linesOf(given.headers),
-    payload: memberOf(text, 'payload') ?? '',
+    headers: linesOf(withContentType(given)),
+    ...bodyGiven(given, text),
     start: isGiven(given.run_at) ? 'at' : isGiven(given.delay) ? 'delay' : 'now',
     delay: textOf(given.delay),
     runAt: textOf(given.run_at),
@@ -97,6 +111,17 @@ function draftOf(given: Partial<JobPush>, text: string): JobDraft {
     callbackUrl: textOf(given.callback_url),
     callbackEvents: given.callback_events ?? '',
   }
+}
+
+function bodyGiven({ body, body_encoding: encoding }: Partial<JobPush>, text: string) {
+  if (!isGiven(body)) return { payload: memberOf(text, 'payload') ?? '' }
+  const bodyKind = encoding ?? (typeof body === 'string' ? 'text' : 'json')
+  return { payload: bodyKind === 'json' ? (memberOf(text, 'body') ?? '') : textOf(body), bodyKind }
+}
+
+/** The form has the content type among the headers. */
+function withContentType({ headers, content_type: type }: Partial<JobPush>): unknown {
+  return typeof type === 'string' ? { ...headers, 'Content-Type': type } : headers
 }
 
 function isGiven(value: unknown): boolean {
@@ -113,8 +138,8 @@ function linesOf(value: unknown): string {
 }
 
 /** Readable, with all its digits. */
-function payloadIn(text: string): string {
-  const source = memberOf(text, 'payload')
+function jsonIn(text: string, member: 'payload' | 'body'): string {
+  const source = memberOf(text, member)
   if (source === null || source === 'null') return ''
   return indentJson(source) ?? source
 }

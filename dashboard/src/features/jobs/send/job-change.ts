@@ -7,5 +7,13 @@ export function changeOf(before: Fields, after: Fields): Fields {
     const json = after.get(name) ?? 'null'
     if (json !== before.get(name)) changed.set(name, json)
   }
+  return withBoth(changed, after, ['body', 'body_encoding'])
+}
+
+/** Of two fields that are read together, one alone would mean something else. */
+function withBoth(changed: Map<FieldName, string>, after: Fields, pair: readonly FieldName[]): Fields {
+  if (pair.some((name) => changed.has(name))) {
+    for (const name of pair) changed.set(name, after.get(name) ?? 'null')
+  }
   return changed
 }

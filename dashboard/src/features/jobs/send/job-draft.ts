@@ -1,4 +1,4 @@
-import type { Method } from '../../../../../clients/typescript/src/client.ts'
+import type { BodyEncoding, Method } from '../../../../../clients/typescript/src/client.ts'
 import { numberOr, numbersIn } from '../../../format/delays.ts'
 import { readLines } from '../../../format/lines.ts'
 
@@ -9,8 +9,10 @@ export interface JobDraft {
   readonly method: Method
   /** `name: value`, one a line, as the tags. */
   readonly headers: string
-  /** JSON, sent as it is. */
+  /** Sent as it is, but for base64. */
   readonly payload: string
+  /** `payload`: a JSON object; else a body of this encoding. */
+  readonly bodyKind: 'payload' | BodyEncoding
   readonly start: 'now' | 'delay' | 'at'
   /** Seconds. */
   readonly delay: string
@@ -32,6 +34,7 @@ export const EMPTY_DRAFT: JobDraft = {
   method: 'POST',
   headers: '',
   payload: '',
+  bodyKind: 'payload',
   start: 'now',
   delay: '',
   runAt: '',
@@ -50,6 +53,8 @@ export type FieldName =
   | 'method'
   | 'headers'
   | 'payload'
+  | 'body'
+  | 'body_encoding'
   | 'delay'
   | 'run_at'
   | 'retries_enabled'
@@ -85,11 +90,7 @@ export function fieldsOf(draft: JobDraft): ReadDraft {
   giveText('url', draft.url)
   if (draft.method !== 'POST') give('method', draft.method)
   givePairs('headers', draft.headers)
-  if (draft.payload.trim() !== '') {
-    fields.set('payload', draft.payload.trim())
-    const mistake = payloadMistake(draft.payload)
-    if (mistake !== null) mistakes.payload = mistake
-  }
+  giveBody(draft, fields, mistakes)
   if (draft.start === 'delay') give('delay', numberOr(draft.delay))
   if (draft.start === 'at') giveText('run_at', draft.runAt)
   if (draft.retries === 'off') give('retries_enabled', false)
@@ -105,6 +106,24 @@ export function fieldsOf(draft: JobDraft): ReadDraft {
   return { fields, mistakes }
 }
 
+/** White space belongs to a text, and not to JSON. */
+function giveBody(
+  { payload, bodyKind }: JobDraft,
+  fields: Map<FieldName, string>,
+  mistakes: { -readonly [Name in FieldName]?: string },
+): void {
+  const text = payload.trim()
+  if (bodyKind === 'payload' || bodyKind === 'json') {
+    if (text === '') return
+    const name = bodyKind === 'json' ? 'body' : 'payload'
+    fields.set(name, text)
+    const mistake = bodyKind === 'json' ? jsonMistake(text) : payloadMistake(text)
+    if (mistake !== null) mistakes[name] = mistake
+  } else if (payload === '') return
+  else fields.set('body', JSON.stringify(bodyKind === 'base64' ? text : payload))
+  if (bodyKind !== 'payload') fields.set('body_encoding', JSON.stringify(bodyKind))
+}
+
 /** A body with a field a line; the payload as it was typed. */
 export function bodyOf(fields: Fields): string {
   const lines = [...fields].map(([name, json]) => `  ${JSON.stringify(name)}: ${json}`)
@@ -113,10 +132,15 @@ export function bodyOf(fields: Fields): string {
 
 /** What is wrong with a payload before it is sent; null = nothing. */
 export function payloadMistake(text: string): string | null {
+  const mistake = jsonMistake(text)
+  if (mistake !== null || text.trim().startsWith('{')) return mistake
+  return 'It must be a JSON object, such as {"order": 1042}.'
+}
+
+function jsonMistake(text: string): string | null {
   try {
-    const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? null : 'It must be a JSON object, such as {"order": 1042}.'
+    JSON.parse(text)
+    return null
   } catch (fault) {
     return `It is not JSON: ${(fault as Error).message.replace(/^JSON\.parse: /, '')}`
   }

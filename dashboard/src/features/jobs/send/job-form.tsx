@@ -23,6 +23,18 @@ export interface JobFormProps {
 }
 
 const METHODS = (['POST', 'GET', 'PUT', 'PATCH', 'DELETE'] as const).map((value) => ({ value, label: value }))
+const BODY_KINDS = [
+  { value: 'payload', label: 'A JSON object' },
+  { value: 'json', label: 'Another JSON value' },
+  { value: 'text', label: 'Text' },
+  { value: 'base64', label: 'Bytes in base64' },
+] as const
+const BODY_HINTS = {
+  payload: 'Sent exactly as written.',
+  json: 'Sent exactly as written.',
+  text: 'Sent as text/plain, unless a header Content-Type says otherwise.',
+  base64: 'The bytes are sent as application/octet-stream, unless a header Content-Type says otherwise.',
+} as const satisfies Record<JobDraft['bodyKind'], string>
 const STARTS = [
   { value: 'now', label: 'At once' },
   { value: 'delay', label: 'After a delay' },
@@ -71,13 +83,7 @@ export function JobForm(props: JobFormProps) {
         <p class="soft">Headers and payload are hidden from you. They are sent as they are.</p>
       ) : (
         <>
-          <TextArea
-            label="Payload"
-            rows={7}
-            placeholder={'{\n  "order": 1042\n}'}
-            hint="A JSON object, sent exactly as written."
-            {...field('payload', 'payload')}
-          />
+          <Body draft={props.draft} field={field} />
           <TextArea
             label="Headers"
             rows={2}
@@ -104,6 +110,21 @@ function QueueField({ field }: { readonly field: Bound }) {
       offered={useQueueNames()}
       {...field('queue', 'queue')}
     />
+  )
+}
+
+function Body({ draft, field }: { readonly draft: JobDraft; readonly field: Bound }) {
+  return (
+    <>
+      <TextArea
+        label="Body"
+        rows={7}
+        placeholder={draft.bodyKind === 'payload' ? '{\n  "order": 1042\n}' : ''}
+        hint={BODY_HINTS[draft.bodyKind]}
+        {...field('payload', 'payload', 'body')}
+      />
+      <SelectField label="Body is" options={BODY_KINDS} {...field('bodyKind', 'body_encoding')} />
+    </>
   )
 }
 

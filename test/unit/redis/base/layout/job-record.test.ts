@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { SuccessAssertion } from '../../../../../src/domain/jobs/assertion.ts'
 import {
   FAILURE_REASONS,
+  BODY_ENCODINGS,
   METHODS,
   type AttemptSummary,
   type JobRequest,
@@ -85,6 +86,7 @@ const request: fc.Arbitrary<JobRequest> = fc.record(
       fc.record({ cronId: fc.nat(), tickMs: fc.integer({ min: T0, max: T0 + 1e9 }), isManual: fc.boolean() }),
     ),
     callDepth,
+    bodyEncoding: fc.constantFrom(...BODY_ENCODINGS),
   },
   {
     requiredKeys: [

@@ -10,8 +10,14 @@ import { indentJson } from '../../../../format/json-text.ts'
 import { bodyNote } from './body-note.ts'
 import './exchange.css'
 
-/** What was sent and what came back. */
-export function Exchange({ call, jobId }: { readonly call: Call; readonly jobId: number }) {
+interface ExchangeProps {
+  readonly call: Call
+  readonly jobId: number
+  readonly isBase64: boolean
+}
+
+/** What was sent and what came back. @param isBase64 whether the body is kept as base64 of its bytes */
+export function Exchange({ call, jobId, isBase64 }: ExchangeProps) {
   const { request, response } = call
   const maySee = useMay('payloads')
   return (
@@ -29,11 +35,12 @@ export function Exchange({ call, jobId }: { readonly call: Call; readonly jobId:
           body={request.body}
           isCut={request.body_truncated}
           file={`job-${jobId}-request.txt`}
+          bodyName={isBase64 ? 'Request body, in base64' : 'Request body'}
           actions={
             <Button
               look="bare"
               icon="copy"
-              onClick={() => void copyText(curlOf(request), 'The request as curl')}
+              onClick={() => void copyText(curlOf({ ...request, isBase64 }), 'The request as curl')}
             >
               Copy as curl
             </Button>
@@ -68,6 +75,8 @@ interface MessageProps {
   readonly first: string
   readonly headers: readonly HeaderLine[]
   readonly body: string | null
+  /** Above the body; absent = the name with "body". */
+  readonly bodyName?: string
   readonly isCut: boolean
   readonly areHeadersCut?: boolean
   /** What HTTP/1.1 does not allow in it. */
@@ -108,7 +117,7 @@ function Message(props: MessageProps) {
         <p class="soft">No body</p>
       ) : (
         <Code
-          label={`${name} body`}
+          label={props.bodyName ?? `${name} body`}
           text={isRaw ? body : (pretty ?? body)}
           file={file}
           note={bodyNote(body, type, isCut)}

@@ -8,13 +8,13 @@ import { Code } from '../../../../ui/text/code.tsx'
 export function NoRecord({ job }: { readonly job: Job }) {
   const headers = Object.entries(job.headers ?? {}).map(([name, value]) => `${name}: ${value}`)
   const read = useJobText(job.job_id)
-  const payload = read.data === undefined ? null : payloadText(job.payload, read.data.text)
+  const sent = read.data === undefined ? null : sentText(job, read.data.text)
   return (
     <>
       <p class="soft">{whyNone(job)}</p>
       {headers.length > 0 && <Code label="Headers as pushed" text={headers.join('\n')} />}
-      {payload !== null && (
-        <Code label="Payload as pushed" text={payload} file={`job-${job.job_id}-payload.json`} />
+      {sent !== null && (
+        <Code label={bodyLabel(job)} text={sent} file={`job-${job.job_id}-${fileEnd(job)}`} />
       )}
     </>
   )
@@ -27,10 +27,21 @@ function whyNone(job: Job): string {
   return `${failure}The exchange is not kept: records expire after three days, and when many jobs succeed in the same second, only the first are kept.`
 }
 
-/** @param text the job as it came, for the digits of its payload */
-function payloadText(payload: Job['payload'], text: string): string | null {
-  if (payload === null || payload === MASK) return null
-  // The body of a cron's run is any text.
-  const source = typeof payload === 'string' ? payload : (memberOf(text, 'payload') ?? '')
-  return indentJson(source) ?? source
+function bodyLabel({ body_encoding: encoding }: Job): string {
+  if (encoding === null) return 'Payload as pushed'
+  return encoding === 'base64' ? 'Body as pushed, in base64' : 'Body as pushed'
+}
+
+function fileEnd({ body_encoding: encoding }: Job): string {
+  if (encoding === null) return 'payload.json'
+  return encoding === 'json' ? 'body.json' : encoding === 'text' ? 'body.txt' : 'body.base64'
+}
+
+/** @param text the job as it came, for the digits of its numbers */
+function sentText({ payload, body, body_encoding: encoding }: Job, text: string): string | null {
+  const [member, value] = encoding === null ? (['payload', payload] as const) : (['body', body] as const)
+  if (value === null || value === undefined || value === MASK) return null
+  // The body of a cron's run is any text, as is one that was pushed as such.
+  const source = typeof value === 'string' && encoding !== 'json' ? value : (memberOf(text, member) ?? '')
+  return encoding === 'text' ? source : (indentJson(source) ?? source)
 }

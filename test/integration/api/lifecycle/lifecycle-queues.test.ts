@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { JobList } from '../../../clients/typescript/src/generated/wire.ts'
-import { createShardKeys } from '../../../src/redis/base/layout/keys.ts'
-import type { ApiClient } from '../../support/servers/api-client.ts'
-import { startInstallation, type Installation } from '../../support/engine/installation.ts'
-import { latch, statuses } from '../../support/targets/target.ts'
-import { until } from '../../support/until.ts'
+import type { JobList } from '../../../../clients/typescript/src/generated/wire.ts'
+import { createShardKeys } from '../../../../src/redis/base/layout/keys.ts'
+import type { ApiClient } from '../../../support/servers/api-client.ts'
+import { startInstallation, type Installation } from '../../../support/engine/installation.ts'
+import { latch, statuses } from '../../../support/targets/target.ts'
+import { until } from '../../../support/until.ts'
 
 /** Of an installation that does not say. */
 const SHARDS = 4

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startInstallation, type Installation } from '../../support/engine/installation.ts'
-import { latch, statuses } from '../../support/targets/target.ts'
-import { until } from '../../support/until.ts'
+import { startInstallation, type Installation } from '../../../support/engine/installation.ts'
+import { latch, statuses } from '../../../support/targets/target.ts'
+import { until } from '../../../support/until.ts'
 
 let here: Installation
 let url: string

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ApiClient } from '../../support/servers/api-client.ts'
-import { startInstallation, type Installation } from '../../support/engine/installation.ts'
-import { startRawTarget } from '../../support/targets/outbound-targets.ts'
-import { statuses, type Arrival } from '../../support/targets/target.ts'
-import { until } from '../../support/until.ts'
+import type { ApiClient } from '../../../support/servers/api-client.ts'
+import { startInstallation, type Installation } from '../../../support/engine/installation.ts'
+import { startRawTarget } from '../../../support/targets/outbound-targets.ts'
+import { statuses, type Arrival } from '../../../support/targets/target.ts'
+import { until } from '../../../support/until.ts'
 
 let here: Installation
 let url: string
