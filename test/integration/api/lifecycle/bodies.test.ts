@@ -48,7 +48,7 @@ describe('a body that is no JSON object', () => {
     const shown = await here.client.send<Job>('GET', `/api/jobs/${body.job_id}`)
     expect(shown.body).toMatchObject({
       payload: null,
-      body: [1.5, 12345678901234567890],
+      body: [1.5, Number('12345678901234567890')],
       body_encoding: 'json',
     })
   })
