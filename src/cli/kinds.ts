@@ -20,7 +20,7 @@ import { act, create, edit, type Kind, list, remove, show } from './kind-command
 import { deletionOfQueue, purgeOfQueue } from './queues/queue-questions.ts'
 import * as queue from './queues/queue-edit.ts'
 import { QUEUE_FILTERS } from './queues/queue-filters.ts'
-import { EDITED_QUEUE, QUEUE_LIST, QUEUE_PAGE } from './queues/queue-text.ts'
+import { EDITED_QUEUE, QUEUE_LIST, QUEUE_PAGE, QUEUE_STATE } from './queues/queue-text.ts'
 import * as window from './windows/window-body.ts'
 import { WINDOW_LIST, WINDOW_PAGE } from './windows/window-text.ts'
 
@@ -59,6 +59,11 @@ export const QUEUES: Kind = {
       does: 'show a queue, its settings and how many jobs it holds',
       view: QUEUE_PAGE,
       isVersioned: true,
+    }),
+    show('readQueueState', {
+      verb: 'state',
+      does: 'say who paused or drained a queue, when and why, and how late it is',
+      view: QUEUE_STATE,
     }),
     edit('editQueue', {
       does: 'change the given settings of a queue, for new jobs',

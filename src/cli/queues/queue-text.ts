@@ -1,7 +1,13 @@
-import type { EditedQueue, Queue, QueueList, QueueRow } from '../../../clients/typescript/src/client.ts'
+import type {
+  EditedQueue,
+  Queue,
+  QueueList,
+  QueueRow,
+  QueueState,
+} from '../../../clients/typescript/src/client.ts'
 import { rateText } from '../given-rate.ts'
 import { managedLines } from '../output/managed-lines.ts'
-import { itemView, listView } from '../output/view.ts'
+import { factView, itemView, listView } from '../output/view.ts'
 
 /** One line per queue; what failed is of the last hour. */
 export const QUEUE_LIST = listView<QueueList, QueueRow>({
@@ -40,6 +46,25 @@ export const EDITED_QUEUE = itemView<EditedQueue>({
   id: (queue) => queue.queue_id,
   lines: (queue) => [...queueLines(queue), ...queue.warnings],
 })
+
+export const QUEUE_STATE = factView<QueueState>(stateLines)
+
+function stateLines(state: QueueState): readonly string[] {
+  const { startable, stopped, oldest_startable_seconds: age } = state
+  const stops = [...stopLines('paused', state.paused), ...stopLines('draining', state.draining)]
+  return [
+    ...(stops.length === 0 ? ['nobody has stopped it'] : stops),
+    `${startable} startable${age === null ? '' : `, the oldest due for ${age} s`}`,
+    ...(stopped === null ? [] : [`${stopped.jobs} stopped: ${stopped.reason}`]),
+  ]
+}
+
+function stopLines(word: string, stop: QueueState['paused']): readonly string[] {
+  if (stop === null) return []
+  const { at, by, via, reason } = stop
+  if (at === null) return [`${word}; the audit log no longer says by whom`]
+  return [`${word} since ${at} by ${by} (${via})${reason === null ? '' : `: ${reason}`}`]
+}
 
 function queueLines(queue: Queue): readonly string[] {
   const { counts } = queue

@@ -201,3 +201,24 @@ test('the team and the sender are shown', async () => {
   api.answer = { status: 200, body: JSON.stringify(okOf('/api/me')) }
   expect((await api.run(['whoami'])).out).toMatch(/^token \S+ in team \S+\n(?:.*\n)*may: push, read\n/)
 })
+
+test('the state of a queue says who stopped it, and what waits in it', async () => {
+  const state = okOf('/api/queues/{queue_id}/state')
+  const said = async (change: object) => {
+    api.answer = { status: 200, body: JSON.stringify({ ...state, ...change }) }
+    return (await api.run(['queues', 'state', '7'])).out
+  }
+  expect(await said({})).toBe(
+    'paused since 2026-11-21T10:05:00.000+00:00 by ada@example.com (dashboard): The mail server is down.\n' +
+      '0 startable\n15 stopped: paused\n',
+  )
+  expect(api.received.at(-1)?.url).toBe('/api/queues/7/state')
+  const forgotten = { at: null, by: null, via: null, reason: null }
+  const draining = { at: '2026-11-21T10:05:00.000+00:00', by: 'ci', via: 'api', reason: null }
+  expect(await said({ paused: forgotten, draining, stopped: null })).toBe(
+    'paused; the audit log no longer says by whom\n' +
+      'draining since 2026-11-21T10:05:00.000+00:00 by ci (api)\n0 startable\n',
+  )
+  const none = { paused: null, draining: null, stopped: null, startable: 3, oldest_startable_seconds: 41 }
+  expect(await said(none)).toBe('nobody has stopped it\n3 startable, the oldest due for 41 s\n')
+})

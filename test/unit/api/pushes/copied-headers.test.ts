@@ -90,7 +90,14 @@ test('what was shown keeps what is there, of both kinds', () => {
   expect(problemOf(copy(headers, { values: { 'X-Other': MASK } }))).toMatch(/keeps nothing/)
 })
 
+test('a content type alone takes the place of the one that is there', () => {
+  expect(copy({ 'content-type': 'a/b', A: '1' }, { contentType: 'text/xml' })).toMatchObject({
+    change: { headers: { A: '1', 'Content-Type': 'text/xml' } },
+  })
+})
+
 test('headers that are no longer kept are needed to keep some of them', () => {
+  expect(copy(null, { contentType: 'text/xml' }, ['headers'])).toEqual({ kind: 'not_kept' })
   expect(copy(null, { secrets: { Authorization: 'partner' } }, ['headers'])).toEqual({ kind: 'not_kept' })
   expect(copy(null, { values: { Cookie: MASK } }, ['headers'])).toEqual({ kind: 'not_kept' })
   expect(copy(null, { values: { Cookie: 'id=2' } }, ['headers'])).toMatchObject({

@@ -27,6 +27,13 @@ test.each([null, 'text', 'json', 'base64'] as const)(
   },
 )
 
+test.each(['text', 'base64'] as const)('a body of the encoding %j is shown as a string', (bodyEncoding) => {
+  const chain = aChain()
+  const request = { ...chain.request, payload: 'AP8=', bodyEncoding }
+  const text = writeJob(shownChain({ ...chain, request }, true), ROOT_ID, JOB_IDS)
+  expect(JSON.parse(text ?? '')).toMatchObject({ payload: null, body: 'AP8=', body_encoding: bodyEncoding })
+})
+
 describe('an edit', () => {
   test('keeps the value of a header that is given as the mask, by name in any case', () => {
     expect(keptHeaders({ authorization: '(hidden)', Accept: '*/*', 'X-New': 'n' }, CURRENT)).toEqual({
