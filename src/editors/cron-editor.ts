@@ -5,6 +5,7 @@ import { EditRefusedError, isFault } from '../domain/errors.ts'
 import type { Cron, CronEditor, CronStore } from '../ports/crons.ts'
 import { type KubeObject, refOf, type ResourceStore } from '../ports/resource-store.ts'
 import type { Clock } from '../ports/runtime.ts'
+import { maskedHeadersOf, type TeamSettingsSource } from '../ports/settings.ts'
 import { settingsOfCronSpec, specOfCronSettings } from '../resources/cron-spec.ts'
 import type { HttpCronSpec, HttpCronStatus } from '../resources/generated/kinds.ts'
 import {
@@ -43,6 +44,7 @@ export interface CronEditorOptions {
   /** Tells whether we may write resources in this namespace. */
   readonly isWatched: (namespace: string) => boolean
   readonly isReadOnly: IsReadOnly
+  readonly teamSettings: TeamSettingsSource
   /** Makes 8 random hex digits. */
   readonly newSuffix: () => string
   readonly clock: Clock
@@ -177,7 +179,7 @@ export class ResourceCronEditor implements CronEditor {
   /** @returns the settings that the API server has now; null when the cron is being deleted */
   async #patch(cron: Cron, { change, check }: CronEdit): Promise<CronSettings | null> {
     const { team, name } = cron
-    const { store, isReadOnly } = this.#options
+    const { store, isReadOnly, teamSettings } = this.#options
     const found = await store.read(team, name)
     if (found === null || found.metadata.deletionTimestamp !== undefined) return null
     refuseApplied(found, isReadOnly)
@@ -188,7 +190,8 @@ export class ResourceCronEditor implements CronEditor {
     const { spec } = await writeChecked(found, {
       check: check === undefined && !mayMoveSecrets ? undefined : checked,
       write: (object, lock) => {
-        const kept = withKeptHeaders(change, settingsOfCronSpec(name, object.spec))
+        const masked = maskedHeadersOf(teamSettings.of(team))
+        const kept = withKeptHeaders(change, settingsOfCronSpec(name, object.spec), masked)
         return store.patchSpec(refOf(object), { ...specOfCronSettings(kept) }, lock)
       },
       read: () => store.read(team, name),

@@ -254,7 +254,7 @@ function teamOf(
 ): readonly FolderTeam[] {
   const { before, isTargetBlocked, problems } = context
   const { resource } = placed
-  const { team, egressAllow, quotas, members, appliedResources } = resource
+  const { team, egressAllow, quotas, members, appliedResources, maskedHeaders } = resource
   const report = (code: FolderProblem['code'], field: string, reason: string): null => {
     problems.push({ code, ...placeOf(placed), line: null, field, reason })
     return null
@@ -294,6 +294,7 @@ function teamOf(
     members,
     channels: usable,
     appliedResources,
+    maskedHeaders,
   })
   return [{ team, policy }]
 }

@@ -63,7 +63,13 @@ export function createEditors(
   }
   return {
     editor: new ResourceQueueEditor({ ...shared, queues, resourcesOf, store: stores.queues }),
-    cronEditor: new ResourceCronEditor({ ...shared, crons, store: stores.crons, newSuffix: newNameSuffix }),
+    cronEditor: new ResourceCronEditor({
+      ...shared,
+      crons,
+      store: stores.crons,
+      teamSettings: compiled,
+      newSuffix: newNameSuffix,
+    }),
     windowEditor: createWindowEditor({
       ...shared,
       windows,

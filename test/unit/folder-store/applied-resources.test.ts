@@ -169,6 +169,7 @@ describe('team settings', () => {
             headerSecrets: [],
             channels: [],
             members: [],
+            maskedHeaders: [],
           },
         },
       ],

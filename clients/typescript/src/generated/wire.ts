@@ -1748,6 +1748,12 @@ export interface Team {
      */
     hosts: string[]
   }[]
+  /**
+   * Names of the team's further secret headers, in lower case. Their values are shown to nobody.
+   *
+   * @maxItems 50
+   */
+  masked_headers: string[]
 }
 /**
  * How a channel does.

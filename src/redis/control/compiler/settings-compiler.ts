@@ -161,7 +161,7 @@ function isPolicy(
   try {
     const applied = decodeTeam(box, team, value)
     const { egressAllow, signingSecrets, quotas = NO_QUOTAS, channels = [], members = [] } = policy
-    const { headerSecrets = [] } = policy
+    const { headerSecrets = [], maskedHeaders = [] } = policy
     return (
       isSealedAnew(box, value) &&
       isDeepStrictEqual(applied.signingSecretIds, policy.signingSecretIds ?? []) &&
@@ -171,7 +171,8 @@ function isPolicy(
       isDeepStrictEqual(applied.headerSecrets, headerSecrets) &&
       isDeepStrictEqual(applied.channels, channels) &&
       isDeepStrictEqual(applied.members, members) &&
-      applied.appliedResources === policy.appliedResources
+      applied.appliedResources === policy.appliedResources &&
+      isDeepStrictEqual(applied.maskedHeaders ?? [], maskedHeaders)
     )
   } catch {
     return false

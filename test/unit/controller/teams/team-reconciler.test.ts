@@ -112,11 +112,22 @@ it('applies egress and signing secrets, and writes nothing the next time', async
     quotas: NO_QUOTAS,
     channels: [],
     members: [],
+    maskedHeaders: [],
   })
   expect(ready()).toMatchObject({ status: 'True', reason: 'Reconciled' })
   const { length } = kind.writes
   await reconcile()
   expect(kind.writes).toHaveLength(length)
+})
+
+it('applies the names of headers that the team masks, in lower case, also those of older definitions: none', async () => {
+  const { kind, engine, reconcile } = setUp()
+  kind.put(KEY, { maskedHeaders: ['X-Customer', 'x-order'] })
+  await reconcile()
+  expect(engine.teams.get('shop')?.maskedHeaders).toEqual(['x-customer', 'x-order'])
+  kind.put(KEY, {})
+  await reconcile()
+  expect(engine.teams.get('shop')?.maskedHeaders).toEqual([])
 })
 
 describe('header secrets', () => {
