@@ -87,7 +87,7 @@ const allowing = (entry: string): GivenSample => ({
 
 const signing = (...secretRefs: readonly object[]) => ({ signing: { secretRefs } })
 
-const HEADER_HOSTS = [
+export const HEADER_HOSTS = [
   'api.example.com',
   'localhost',
   '*.example.com',
@@ -99,7 +99,7 @@ const HEADER_HOSTS = [
   '[fd00::7]',
   '[fd00::7]:8080',
 ]
-const HEADER_HOSTS_REFUSED = [
+export const HEADER_HOSTS_REFUSED = [
   '',
   '*',
   '*.',

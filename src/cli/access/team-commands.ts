@@ -20,7 +20,9 @@ const TEAM = itemView<Team>({
   id: ({ team }) => team,
   lines: ({ team, quotas, usage, notifications, header_secrets: secrets, masked_headers: masked }) => {
     const channels = notifications.map(({ channel, state }) => `channel ${channel}: ${state}`)
-    const named = secrets.map(({ name, hosts }) => `header secret ${name}: to ${hosts.join(', ')}`)
+    const named = secrets.map(
+      ({ name, hosts }) => `header secret ${name}: to ${hosts.join(', ') || 'no host'}`,
+    )
     const hidden = masked.length === 0 ? [] : [`masked headers: ${masked.join(', ')}`]
     return [`team ${team}`, quotaTable(quotas, usage), ...channels, ...named, ...hidden]
   },

@@ -206,6 +206,7 @@ function makeSecret(fields: Fields, head: Head): Made {
         data,
         type: typeof fields.type === 'string' ? fields.type : '',
         labels: marks.labels,
+        annotations: marks.annotations,
       },
       checked: null,
       marks,

@@ -97,8 +97,27 @@ test('a cron waits for the Secret of a header, its key, its mark and its value',
   await world.putSecret('partner', { token: 'Bearer first\n' }, { labels: HEADER_LABEL })
   await apply(5)
   await says('HttpCron', 'report', 'ends with a line break')
-  await world.putSecret('partner', { token: 'Bearer first' }, { labels: HEADER_LABEL })
+  const { host } = new URL(target.url)
+  const allow = (annotations: Readonly<Record<string, string>>) =>
+    world.putSecret('partner', { token: 'Bearer first' }, { labels: HEADER_LABEL, annotations })
+  // A Secret of before the annotation has none, and applying one leaves out what it does not name.
+  await removeSecret('partner')
+  await allow({})
   await apply(6)
+  await says(
+    'HttpCron',
+    'report',
+    `kubectl annotate secret partner --namespace ${world.namespace} --overwrite 'punctual.dev/hosts=${host}'`,
+  )
+  await allow({ 'punctual.dev/hosts': 'partner.example' })
+  await apply(7)
+  await says(
+    'HttpCron',
+    'report',
+    `may not go to ${host}: its annotation punctual.dev/hosts says partner.example.`,
+  )
+  await allow({ 'punctual.dev/hosts': `partner.example, ${host}` })
+  await apply(8)
   await world.reason('HttpCron', 'report', 'Reconciled')
   await until('the target gets it', async () => {
     await runCron('report')
@@ -172,7 +191,8 @@ test(
   'a Secret that changes is read by itself, and one that is deleted is told',
   async () => {
     const { host } = new URL(target.url)
-    await world.putSecret('pushed', { token: 'Bearer pushed-1' }, { type: 'punctual.dev/header-secret' })
+    const PUSHED = { type: 'punctual.dev/header-secret', annotations: { 'punctual.dev/hosts': host } }
+    await world.putSecret('pushed', { token: 'Bearer pushed-1' }, PUSHED)
     await world.apply('TeamSettings', 'team', {
       headerSecrets: [{ name: 'pushed', secretKeyRef: { name: 'pushed', key: 'token' }, hosts: [host] }],
     })
@@ -194,10 +214,28 @@ test(
       )
     await arrives('/pushed', 'Bearer pushed-1', sent)
 
-    await world.putSecret('pushed', { token: 'Bearer pushed-2' }, { type: 'punctual.dev/header-secret' })
+    await world.putSecret('pushed', { token: 'Bearer pushed-2' }, PUSHED)
     await world.putSecret('partner', { token: 'Bearer second' }, { labels: HEADER_LABEL })
     await arrives('/pushed', 'Bearer pushed-2', sent)
     await arrives('/report', 'Bearer second', () => runCron('report'))
+
+    // Its owner takes back where it may go: pushes are refused, and so is what waits or is replayed.
+    await world.putSecret(
+      'pushed',
+      { token: 'Bearer pushed-2' },
+      { ...PUSHED, annotations: { 'punctual.dev/hosts': 'partner.example' } },
+    )
+    await until('a push is refused', async () => (await sent()) === null, POLLED_TIMEOUT_MS)
+    const refused = await client.send('POST', '/api/jobs', {
+      ...push,
+      header_secrets: { Authorization: 'pushed' },
+    })
+    expect(refused).toMatchObject({
+      status: 422,
+      body: {
+        errors: { 'header_secrets.Authorization': [expect.stringContaining('may not go to the host')] },
+      },
+    })
 
     await removeSecret('pushed')
     await removeSecret('partner')

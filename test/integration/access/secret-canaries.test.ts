@@ -498,6 +498,21 @@ test('a header that the team masks reaches the target, and is shown nowhere', as
     const { masked_headers: names } = await send<{ masked_headers: string[] }>('GET', '/api/team')
     return names.join() === 'x-customer'
   })
+  const masks = async (): Promise<boolean> => {
+    const probe = {
+      queue: 'masked',
+      url: `${here.target.url}/echo`,
+      headers: { 'X-Customer': 'a-long-probe' },
+    }
+    const { job_id: id } = await send<{ job_id: number }>('POST', '/api/jobs', {
+      ...probe,
+      retries_enabled: false,
+    })
+    await here.client.ended(id)
+    const { calls } = await send<Job>('GET', `/api/jobs/${id}`)
+    return JSON.stringify(calls[0]?.response).includes('a-long-probe') === false
+  }
+  await until('executors know it', masks)
   const body = { queue: 'masked', url: `${here.target.url}/echo`, headers: { 'X-Customer': value } }
   const { job_id: id } = await send<{ job_id: number }>('POST', '/api/jobs', {
     ...body,

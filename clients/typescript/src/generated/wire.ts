@@ -1743,8 +1743,9 @@ export interface Team {
   header_secrets: {
     name: string
     /**
-     * @minItems 1
-     * @maxItems 10
+     * Empty while its Secret lets it go to none of them.
+     *
+     * @maxItems 500
      */
     hosts: string[]
   }[]

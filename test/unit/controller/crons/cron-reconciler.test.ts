@@ -155,6 +155,65 @@ describe('Secrets', () => {
     expect(engine.crons.size).toBe(0)
   })
 
+  describe('go where their Secret says', () => {
+    const world = () => {
+      const parts = createCronWorld()
+      parts.secrets.texts.set('shop/partner', { token: 'canary' })
+      const says = (text: string | null) =>
+        parts.secrets.marks.set('shop/partner', {
+          annotations: text === null ? {} : { 'punctual.dev/hosts': text },
+        })
+      const values = () => parts.engine.ownSecrets.get(`cron ${KEY}`)?.headerValues
+      const url = 'https://partner.test/hook'
+      return { ...parts, says, values, url }
+    }
+
+    it('and nowhere else: a cron that calls another host is refused, and nothing is applied', async () => {
+      const { resources, says, settle, condition, engine, values } = world()
+      says('partner.test')
+      resources.put(KEY, { headers: HEADERS, url: 'https://evil.test/x' })
+      await settle(KEY)
+      expect(condition(KEY, 'Ready')).toMatchObject({
+        reason: 'SecretNotUsable',
+        message: expect.stringContaining(
+          'Secret partner may not go to evil.test: its annotation punctual.dev/hosts says partner.test.',
+        ),
+      })
+      expect([engine.crons.size, values()]).toEqual([0, undefined])
+    })
+
+    it('which their owner does by a command that the condition names', async () => {
+      const { resources, says, settle, condition, values, url } = world()
+      says(null)
+      resources.put(KEY, { headers: HEADERS, url })
+      await settle(KEY)
+      expect(condition(KEY, 'Ready')?.message).toContain(
+        "kubectl annotate secret partner --namespace shop --overwrite 'punctual.dev/hosts=partner.test'",
+      )
+      expect(values()).toBeUndefined()
+      says('partner.test')
+      await settle(KEY)
+      expect(values()).toEqual({ authorization: 'canary' })
+    })
+
+    it('and an edit to another host leaves what was applied, which a change of the Secret takes away', async () => {
+      const { resources, says, settle, condition, values, url } = world()
+      says('partner.test')
+      resources.put(KEY, { headers: HEADERS, url })
+      await settle(KEY)
+      resources.put(KEY, { url: 'https://evil.test/' })
+      await settle(KEY)
+      expect(condition(KEY, 'Ready')).toMatchObject({ reason: 'SecretNotUsable' })
+      expect(values()).toEqual({ authorization: 'canary' })
+      says(null)
+      await settle(KEY)
+      expect(values()).toEqual({ authorization: 'canary' })
+      says('other.test')
+      await settle(KEY)
+      expect(values()).toEqual({})
+    })
+  })
+
   it('that are for something else are not sent anywhere', async () => {
     const { engine, resources, secrets, settle, condition } = createCronWorld()
     secrets.texts.set('shop/partner', { token: 'the password of a database' })

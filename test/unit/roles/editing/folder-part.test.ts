@@ -33,6 +33,7 @@ function notingCompiler(): { readonly compiler: SettingsCompiler; readonly told:
     removeCron: note('removeCron'),
     putTeam: note('putTeam'),
     putOwnSecrets: ({ team, name }) => note('putOwnSecrets')(team, name),
+    withdrawHeaderValues: ({ team, name }) => note('withdrawHeaderValues')(team, name),
     removeTeam: note('removeTeam'),
     putToken: ({ team, name }) => note('putToken')(team, name),
     removeToken: note('removeToken'),
