@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type HttpCron, ResourceCronEditor } from '../../editors/cron-editor.ts'
+import type { CronSecretStore } from '../../editors/cron-secrets.ts'
 import { createManagedResources, type ResourcesOfQueue } from '../../editors/managed-resources.ts'
 import { type HttpQueue, ResourceQueueEditor } from '../../editors/queue-editor.ts'
 import { createNotificationChannels } from '../../editors/notification-channels.ts'
@@ -28,6 +29,8 @@ export interface ResourceStores {
   readonly settings: SigningSecretsOptions['settings']
   readonly secrets: SigningSecretsOptions['secrets']
   readonly resourcesOf: ResourcesOfQueue<HttpQueue>
+  /** Absent in a folder. */
+  readonly cronSecrets?: CronSecretStore
   isWatched(namespace: string): boolean
   readonly endLeftOver?: WindowEditorOptions['endLeftOver']
 }
@@ -68,6 +71,7 @@ export function createEditors(
       crons,
       store: stores.crons,
       teamSettings: compiled,
+      cronSecrets: stores.cronSecrets ?? null,
       newSuffix: newNameSuffix,
     }),
     windowEditor: createWindowEditor({

@@ -67,6 +67,7 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
       remove: (team, name) => engine(() => (inEngine.delete(`${team}/${name}`) ? 'removed' : 'not_found')),
     },
     teamSettings: { of: () => NO_TEAM_SETTINGS },
+    cronSecrets: null,
     store: {
       read: writer.read,
       create: guarded(writer.create),

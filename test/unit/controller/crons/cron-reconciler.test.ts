@@ -3,6 +3,7 @@ import type { CronStatsEntry } from '../../../../src/ports/crons.ts'
 import { StorageFullError } from '../../../../src/domain/errors.ts'
 import { NO_OWN_SECRETS } from '../../../../src/ports/access/own-secrets.ts'
 import { SECRET_POLL_MS, SECRET_READS_MAX } from '../../../../src/controller/secrets/secret-polls.ts'
+import { UNFINISHED_CRON_MS } from '../../../../src/controller/crons/cron-reconciler.ts'
 import { createCronWorld } from './cron-world.ts'
 
 const KEY = 'shop/nightly'
@@ -479,5 +480,43 @@ describe('a cron whose copy lacks its payload', () => {
     world.found.isSuccessor = true
     await world.reconcile(KEY)
     expect(world.engine.crons.has(KEY)).toBe(false)
+  })
+})
+
+describe('a cron whose Secret the API may not have made yet', () => {
+  const unfinished = (ageMs: number, wallMs: number) => ({
+    annotations: { 'punctual.dev/unfinished': 'true' },
+    creationTimestamp: new Date(wallMs - ageMs).toISOString(),
+  })
+
+  it('is neither applied nor told of, until the mark is taken away', async () => {
+    const { engine, resources, events, clock, reconcile, settle } = createCronWorld()
+    resources.put(KEY, {}, unfinished(0, clock.wallMs()))
+    expect(await reconcile(KEY)).toBe('polled')
+    expect([engine.crons.size, resources.writes, events]).toEqual([0, [], []])
+    resources.put(KEY, {}, { annotations: {} })
+    await settle(KEY)
+    expect(engine.crons.size).toBe(1)
+  })
+
+  it('is deleted when nobody has finished it in time', async () => {
+    const { engine, resources, clock, reconcile } = createCronWorld()
+    resources.put(KEY, {}, unfinished(UNFINISHED_CRON_MS - 1, clock.wallMs()))
+    expect(await reconcile(KEY)).toBe('again')
+    await clock.advance(1)
+    expect(await reconcile(KEY)).toBe('done')
+    expect([engine.crons.size, resources.get(KEY), resources.writes]).toEqual([
+      0,
+      undefined,
+      [`remove ${KEY}`],
+    ])
+  })
+
+  it('is an ordinary one once it was applied, as by a controller of the version before', async () => {
+    const { engine, resources, clock, settle, status } = await applied()
+    resources.put(KEY, { timeoutSeconds: 5 }, unfinished(2 * UNFINISHED_CRON_MS, clock.wallMs()))
+    await settle(KEY)
+    expect(status(KEY)).toMatchObject({ id: 1 })
+    expect(engine.crons.get(KEY)?.settings).toMatchObject({ timeoutSeconds: 5 })
   })
 })
