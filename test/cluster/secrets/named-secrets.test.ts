@@ -4,6 +4,7 @@ import { createApiClient, type ApiClient } from '../../support/servers/api-clien
 import { runProgram, stopProgram, type Program } from '../../support/servers/processes.ts'
 import { startTarget, type Arrival, type Target } from '../../support/targets/target.ts'
 import { until } from '../../support/until.ts'
+import type { AnyObject } from '../../support/cluster/kubernetes-api.ts'
 import { openControllerWorld, SECRETS_KEY, type ControllerWorld } from '../controller/controller-world.ts'
 
 /** A poll of Secrets, a reconcile and a call, on a busy machine. */
@@ -185,6 +186,50 @@ test('what others apply as a manifest of the API is the same', async () => {
   const signed = await world.get('HttpQueue', 'signed')
   await world.api.apply(ofQueue.manifest)
   expect((await world.get('HttpQueue', 'signed')).spec).toEqual({ queueName: 'signed', ...signed.spec })
+})
+
+test('a cron that the API makes has its secret headers in a Secret that goes with it', async () => {
+  const secretsOf = async (name: string) => {
+    const path = `/api/v1/namespaces/${world.namespace}/secrets`
+    const { items } = (await world.api.send('GET', path)) as unknown as { items: readonly AnyObject[] }
+    return items.filter(({ metadata }) => metadata.name.startsWith(`${name}-headers-`))
+  }
+  const made = await client.send<{ cron_id: number }>('POST', '/api/crons', {
+    name: 'Made',
+    url: `${target.url}/made`,
+    cron_expression: '0 0 1 1 *',
+    headers: { Authorization: 'Bearer made-1', Accept: 'text/plain' },
+  })
+  expect(made.status, JSON.stringify(made.body)).toBe(201)
+  const { items } = (await world.api.send(
+    'GET',
+    `/apis/punctual.dev/v1alpha1/namespaces/${world.namespace}/httpcrons`,
+  )) as unknown as { items: readonly AnyObject[] }
+  const cron = items.find(({ metadata }) => metadata.name.startsWith('made-')) ?? expect.fail('it is there')
+  const { name } = cron.metadata
+  expect(JSON.stringify(cron)).not.toMatch(/Bearer|unfinished/)
+  const [secret, ...others] = await secretsOf(name)
+  expect(others).toEqual([])
+  expect(secret).toMatchObject({
+    type: 'punctual.dev/header-secret',
+    metadata: {
+      annotations: { 'punctual.dev/hosts': new URL(target.url).host },
+      ownerReferences: [{ kind: 'HttpCron', name, uid: cron.metadata['uid'] }],
+    },
+  })
+  const arrives = (value: string) =>
+    until(`${value} arrives`, async () => {
+      await runCron(name)
+      return last('/made')?.headers['authorization'] === value
+    })
+  await arrives('Bearer made-1')
+  const path = `/api/crons/${made.body.cron_id}`
+  const edited = await client.send('PATCH', path, { headers: { Authorization: 'Bearer made-2' } })
+  expect(edited).toMatchObject({ status: 200, body: { headers: { Authorization: '(hidden)' } } })
+  await arrives('Bearer made-2')
+  expect(await secretsOf(name)).toHaveLength(1)
+  expect((await client.send('DELETE', path)).status).toBe(204)
+  await until('its Secret is gone', async () => (await secretsOf(name)).length === 0, POLLED_TIMEOUT_MS)
 })
 
 test(
