@@ -194,7 +194,7 @@ test('a cron that the API makes has its secret headers in a Secret that goes wit
     const { items } = (await world.api.send('GET', path)) as unknown as { items: readonly AnyObject[] }
     return items.filter(({ metadata }) => metadata.name.startsWith(`${name}-headers-`))
   }
-  const made = await client.send<{ cron_id: number }>('POST', '/api/crons', {
+  const made = await client.send<{ id: number }>('POST', '/api/crons', {
     name: 'Made',
     url: `${target.url}/made`,
     cron_expression: '0 0 1 1 *',
@@ -223,7 +223,7 @@ test('a cron that the API makes has its secret headers in a Secret that goes wit
       return last('/made')?.headers['authorization'] === value
     })
   await arrives('Bearer made-1')
-  const path = `/api/crons/${made.body.cron_id}`
+  const path = `/api/crons/${made.body.id}`
   const edited = await client.send('PATCH', path, { headers: { Authorization: 'Bearer made-2' } })
   expect(edited).toMatchObject({ status: 200, body: { headers: { Authorization: '(hidden)' } } })
   await arrives('Bearer made-2')
