@@ -44,8 +44,10 @@ export interface TeamSettings {
   readonly maskedHeaders?: readonly string[]
 }
 
+const NO_MASKED_HEADERS: ReadonlySet<string> = new Set()
+
 export function maskedHeadersOf({ maskedHeaders }: TeamSettings): ReadonlySet<string> {
-  return new Set(maskedHeaders)
+  return maskedHeaders === undefined ? NO_MASKED_HEADERS : new Set(maskedHeaders)
 }
 
 export const NO_TEAM_SETTINGS: TeamSettings = Object.freeze({

@@ -20,7 +20,7 @@ export function recordCall(
 ): CallRecord {
   const given = Object.entries(work.request.headers)
   const fromSecrets = given.flatMap(([name, text]) => (isFromSecret(text) ? [name.toLowerCase()] : []))
-  const hidden = masked.union(new Set(fromSecrets))
+  const hidden = fromSecrets.length === 0 ? masked : masked.union(new Set(fromSecrets))
   const secrets = secretTextsOf(result.requestHeaders, hidden)
   const payload = cut(Buffer.from(work.request.payload ?? ''), false)
   return {
