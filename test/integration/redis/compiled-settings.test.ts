@@ -1,7 +1,7 @@
 import { loopsOf } from '../../support/loops.ts'
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { NO_OWN_SECRETS, type OwnSecrets } from '../../../src/ports/access/own-secrets.ts'
+import { NO_OWN_SECRETS } from '../../../src/ports/access/own-secrets.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import { checkSecrets } from '../../../src/redis/upkeep/checks/secrets-check.ts'
 import { CompiledSettings } from '../../../src/redis/control/compiled/compiled-settings.ts'
@@ -420,33 +420,6 @@ describe('the keys of secrets', () => {
     expect((await readWith(keys)).ownSecretsOf(owner)).toBe('unreadable')
     await writer.putOwnSecrets(owner, { ...secrets, headerOrigin: 'https://c.test' })
     expect((await readWith(keys)).ownSecretsOf(owner)).toMatchObject({ headerOrigin: 'https://c.test' })
-    await redis.client.del('punctual:secrets')
-  })
-
-  test('are withdrawn, those alone that may not go on being sent where they went', async () => {
-    const writer = createSettingsCompiler({ engine: opened.engine, box: only(former), epoch: null })
-    const owner = { team: 'team-k', kind: 'cron', name: 'a' } as const
-    const origin = 'https://a.test'
-    const secrets = { signingSecrets: ['whsec_c2VjcmV0'], signingSecretRefs: [], headerOrigin: origin }
-    const ofA = async () => (await readWith(only(former))).ownSecretsOf(owner)?.valueOf()
-    await writer.putOwnSecrets(owner, { ...secrets, headerValues: { 'x-key': 'v', 'x-other': 'w' } })
-    const asked: string[][] = []
-    const keeping = (kept: readonly string[]) =>
-      writer.withdrawHeaderValues(owner, (header, to) => {
-        asked.push([header, to])
-        return kept.includes(header)
-      })
-    await keeping(['x-key', 'x-other'])
-    expect(await ofA()).toMatchObject({ headerValues: { 'x-key': 'v', 'x-other': 'w' } })
-    expect(await keeping(['x-other'])).toMatchObject({ status: 'applied' })
-    expect(asked).toContainEqual(['x-key', origin])
-    expect({ ...((await ofA()) as OwnSecrets).headerValues }).toEqual({ 'x-other': 'w' })
-    await keeping([])
-    expect({ ...((await ofA()) as OwnSecrets).headerValues }).toEqual({})
-    expect(await ofA()).toMatchObject({ signingSecrets: ['whsec_c2VjcmV0'] })
-    expect(await writer.withdrawHeaderValues({ ...owner, name: 'none' }, () => false)).toEqual({
-      status: 'applied',
-    })
     await redis.client.del('punctual:secrets')
   })
 

@@ -1750,11 +1750,11 @@ export interface Team {
     hosts: string[]
   }[]
   /**
-   * Names of the team's further secret headers, in lower case. Their values are shown to nobody.
+   * Names of the team's further secret headers, in lower case: their values are shown to nobody. Absent from an API of an older version.
    *
    * @maxItems 50
    */
-  masked_headers: string[]
+  masked_headers?: string[]
 }
 /**
  * How a channel does.
