@@ -198,6 +198,9 @@ export const ISSUE_MUTE_DAYS_MAX = 30
 export const ISSUE_HOST_CHARACTERS_MAX = 255
 export const CHANNELS_PER_TEAM_MAX = 10
 export const HEADER_SECRETS_PER_TEAM_MAX = 20
+/** Of its annotation. */
+export const HOSTS_PER_SECRET_MAX = 50
+export const MASKED_HEADERS_PER_TEAM_MAX = 50
 export const MEMBERS_PER_TEAM_MAX = 100
 /** Entries of one message to a channel. */
 export const NOTIFICATION_ENTRIES_MAX = 20

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { withKeptHeaders } from '../domain/access/masking.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
-import { EditRefusedError, isFault } from '../domain/errors.ts'
+import { EditRefusedError, isFault, ResourceApiError } from '../domain/errors.ts'
 import type { Cron, CronEditor, CronStore } from '../ports/crons.ts'
 import { type KubeObject, refOf, type ResourceStore } from '../ports/resource-store.ts'
 import type { Clock } from '../ports/runtime.ts'
+import { maskedHeadersOf, type TeamSettingsSource } from '../ports/settings.ts'
 import { settingsOfCronSpec, specOfCronSettings } from '../resources/cron-spec.ts'
 import type { HttpCronSpec, HttpCronStatus } from '../resources/generated/kinds.ts'
 import {
@@ -14,9 +15,12 @@ import {
   newCronSpec,
   NO_FREE_NAME,
 } from '../resources/manifests/cron-manifest.ts'
+import { isUnfinished, UNFINISHED_ANNOTATION } from '../resources/cron-secret.ts'
 import { API_ORIGIN, ORIGIN_LABEL } from '../resources/queue-owner.ts'
+import { CronSecrets, type CronSecretStore } from './cron-secrets.ts'
 import { refuseApplied, type IsReadOnly } from './managed-resources.ts'
 import {
+  isRefusal,
   notWatched,
   pollUntil,
   refusalOf,
@@ -29,6 +33,9 @@ export interface HttpCron extends KubeObject {
   readonly spec: HttpCronSpec
   readonly status?: HttpCronStatus
 }
+
+/** A controller reads the Secret first, and gives executors a second to know it. */
+const SECRET_APPLIED_WAIT_MS = 8_000
 
 type NewCron = Pick<Cron, 'team' | 'name' | 'settings'>
 
@@ -43,6 +50,9 @@ export interface CronEditorOptions {
   /** Tells whether we may write resources in this namespace. */
   readonly isWatched: (namespace: string) => boolean
   readonly isReadOnly: IsReadOnly
+  readonly teamSettings: TeamSettingsSource
+  /** null = secret headers stay in the resource. */
+  readonly cronSecrets: CronSecretStore | null
   /** Makes 8 random hex digits. */
   readonly newSuffix: () => string
   readonly clock: Clock
@@ -54,9 +64,12 @@ export interface CronEditorOptions {
  */
 export class ResourceCronEditor implements CronEditor {
   readonly #options: CronEditorOptions
+  readonly #secrets: CronSecrets
 
   constructor(options: CronEditorOptions) {
+    const { cronSecrets: store, teamSettings, newSuffix } = options
     this.#options = options
+    this.#secrets = new CronSecrets({ store, teamSettings, newSuffix })
   }
 
   async create(team: string, settings: CronSettings, key: string | null): Promise<Cron | 'key_used'> {
@@ -121,13 +134,28 @@ export class ResourceCronEditor implements CronEditor {
     throw new Error(NO_FREE_NAME)
   }
 
-  /** Creates the resource; null when its name is taken. */
+  /**
+   * Creates the resource; null when its name is taken. One with a Secret is marked as unfinished until the Secret is there,
+   * so that nothing of it stays if this process dies in between.
+   */
   async #createNamed({ team, name, settings }: NewCron): Promise<HttpCron | null> {
-    const metadata = { name, namespace: team, labels: { [ORIGIN_LABEL]: API_ORIGIN } }
+    const { store } = this.#options
+    const { headers, secret } = this.#secrets.split(team, name, settings.headers)
+    const annotations = secret === null ? {} : { annotations: { [UNFINISHED_ANNOTATION]: 'true' } }
+    const metadata = { name, namespace: team, labels: { [ORIGIN_LABEL]: API_ORIGIN }, ...annotations }
+    let created: HttpCron
     try {
-      return await this.#options.store.create({ metadata, spec: newCronSpec(settings) })
+      created = await store.create({ metadata, spec: newCronSpec({ ...settings, headers }) })
     } catch (error) {
       if (isFault(error, 'conflict')) return null
+      throw error
+    }
+    if (secret === null) return created
+    try {
+      await this.#secrets.finish(created, secret, { url: settings.url, spec: {} })
+      return created
+    } catch (error) {
+      await store.remove(refOf(created)).catch(() => undefined)
       throw error
     }
   }
@@ -144,8 +172,24 @@ export class ResourceCronEditor implements CronEditor {
     if (former === null || former.metadata.deletionTimestamp !== undefined) {
       throw new EditRefusedError('The cron that was created under this key is being deleted.')
     }
-    const isSame = isDeepStrictEqual({ ...settingsOfCronSpec(name, former.spec) }, { ...settings })
-    return isSame ? this.#applied(former) : 'key_used'
+    const compared = (one: CronSettings) => ({
+      ...one,
+      headers: this.#secrets.withoutValues(team, one.headers),
+    })
+    const isSame = isDeepStrictEqual(compared(settingsOfCronSpec(name, former.spec)), compared(settings))
+    if (!isSame) return 'key_used'
+    if (isUnfinished(former)) await withinTimeout(clock, () => this.#finishFormer(former, cron))
+    return this.#applied(former)
+  }
+
+  /** The process that made it has died, or is about to finish it: both make a Secret, and the cron names one of them. */
+  async #finishFormer(former: HttpCron, { team, name, settings }: NewCron): Promise<void> {
+    const { headers, secret } = this.#secrets.split(team, name, settings.headers)
+    if (secret === null) return
+    await this.#secrets.finish(former, secret, {
+      url: settings.url,
+      spec: { ...specOfCronSettings({ headers }) },
+    })
   }
 
   /**
@@ -166,8 +210,14 @@ export class ResourceCronEditor implements CronEditor {
   async #applied({ metadata: { namespace: team, name }, spec }: HttpCron): Promise<Cron> {
     const { crons, clock } = this.#options
     let cron: Cron | null = null
-    await pollUntil(clock, async () => (cron = await crons.getByName(team, name)) !== null)
+    const hasSecret =
+      this.#options.cronSecrets !== null && spec.headers.some(({ valueFrom }) => valueFrom !== undefined)
+    const isThere = async () => (cron = await crons.getByName(team, name)) !== null
+    await pollUntil(clock, isThere, hasSecret ? SECRET_APPLIED_WAIT_MS : undefined)
     if (cron !== null) return cron
+    // Only a controller reads Secrets: without it each run would fail.
+    if (hasSecret)
+      throw new ResourceApiError('unavailable', 'no controller has applied the cron and its Secret')
     await crons.apply(team, name, settingsOfCronSpec(name, spec))
     cron = await crons.getByName(team, name)
     if (cron === null) throw new EditRefusedError('The cron was deleted while it was being created.')
@@ -177,7 +227,7 @@ export class ResourceCronEditor implements CronEditor {
   /** @returns the settings that the API server has now; null when the cron is being deleted */
   async #patch(cron: Cron, { change, check }: CronEdit): Promise<CronSettings | null> {
     const { team, name } = cron
-    const { store, isReadOnly } = this.#options
+    const { store, isReadOnly, teamSettings } = this.#options
     const found = await store.read(team, name)
     if (found === null || found.metadata.deletionTimestamp !== undefined) return null
     refuseApplied(found, isReadOnly)
@@ -188,12 +238,41 @@ export class ResourceCronEditor implements CronEditor {
     const { spec } = await writeChecked(found, {
       check: check === undefined && !mayMoveSecrets ? undefined : checked,
       write: (object, lock) => {
-        const kept = withKeptHeaders(change, settingsOfCronSpec(name, object.spec))
-        return store.patchSpec(refOf(object), { ...specOfCronSettings(kept) }, lock)
+        const masked = maskedHeadersOf(teamSettings.of(team))
+        const kept = withKeptHeaders(change, settingsOfCronSpec(name, object.spec), masked)
+        return this.#patchWithSecrets(object, kept, lock)
       },
       read: () => store.read(team, name),
     })
     return settingsOfCronSpec(name, spec)
+  }
+
+  /** Makes the Secret of new values before the spec names it, and deletes the former one after it names it no more. */
+  async #patchWithSecrets(
+    object: HttpCron,
+    change: Partial<CronSettings>,
+    lock: string | null,
+  ): Promise<HttpCron> {
+    const { store } = this.#options
+    const { namespace: team, name } = object.metadata
+    const patch = (settings: Partial<CronSettings>) =>
+      store.patchSpec(refOf(object), { ...specOfCronSettings(settings) }, lock)
+    if (change.headers === undefined) return patch(change)
+    const { headers, secret } = this.#secrets.split(team, name, change.headers)
+    if (secret !== null) await this.#secrets.make(object, secret, change.url ?? object.spec.url)
+    try {
+      const written = await patch({ ...change, headers })
+      await this.#secrets.removeUnnamed(
+        { team, cron: name },
+        settingsOfCronSpec(name, object.spec).headers,
+        headers,
+      )
+      return written
+    } catch (error) {
+      // Without an answer the spec may name the Secret by now, so it must stay.
+      if (secret !== null && isRefusal(error)) await this.#secrets.remove(team, secret.name)
+      throw error
+    }
   }
 }
 

@@ -14,6 +14,10 @@ const WRITE_TIMEOUT_MS = 5_000
 /** Another try would not change these faults. */
 const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'forbidden', 'conflict', 'not_found'])
 
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ResourceApiError && REFUSALS.has(error.fault)
+}
+
 /** Bounds a request to the API server by the client's patience. Throws EditRefusedError with the server's own words. */
 export async function withinTimeout<T>(clock: Clock, request: () => Promise<T>): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>()

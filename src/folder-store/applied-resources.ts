@@ -1,6 +1,7 @@
 import type { ApiToken } from '../domain/access/api-token.ts'
 import { signingSecretId } from '../domain/access/signing-secret.ts'
 import { impossibleAssertions } from '../domain/jobs/assertion.ts'
+import { withinSecretHosts } from '../domain/secrets/secret-hosts.ts'
 import { WINDOWS_PER_TEAM_MAX } from '../domain/limits.ts'
 import { blockedUrlOf } from '../resources/cron-spec.ts'
 import { ownerOf } from '../resources/queue-owner.ts'
@@ -20,7 +21,7 @@ import { channelOf, secretFieldOf } from '../resources/team-channels.ts'
 import { type FolderProblem, orSetAside, type Placed, placeOf } from './folder-problem.ts'
 import { cronKey, queueKey, secretsKey, tokenKey, windowKey } from './folder-snapshot.ts'
 import type { FolderCron, FolderSnapshot, FolderTeam, TeamPolicy } from './folder-snapshot.ts'
-import { ownSecretsOf, secretTextOf, valueOf } from './folder-secrets.ts'
+import { headerValueOf, ownSecretsOf, secretTextOf, valueOf } from './folder-secrets.ts'
 import { objectOf } from './folder-object.ts'
 import type { ManifestFile } from './files/manifest-file.ts'
 
@@ -254,7 +255,7 @@ function teamOf(
 ): readonly FolderTeam[] {
   const { before, isTargetBlocked, problems } = context
   const { resource } = placed
-  const { team, egressAllow, quotas, members, appliedResources } = resource
+  const { team, egressAllow, quotas, members, appliedResources, maskedHeaders } = resource
   const report = (code: FolderProblem['code'], field: string, reason: string): null => {
     problems.push({ code, ...placeOf(placed), line: null, field, reason })
     return null
@@ -279,10 +280,13 @@ function teamOf(
   })
   const signingSecrets = found.filter((text) => text !== null)
   if (signingSecrets.length < found.length) return before.teams.filter((one) => one.team === team)
-  const headerSecrets = resource.headerSecrets.map(({ name, hosts, secretKeyRef }, index) => {
-    const read = secretTextOf(secrets, { team, use: 'header' }, secretKeyRef)
-    if ('problem' in read) report('SecretNotUsable', headerSecretFieldOf(index), read.problem)
-    return { name, hosts, value: 'text' in read ? read.text : null }
+  const headerSecrets = resource.headerSecrets.map(({ name, hosts: wanted, secretKeyRef }, index) => {
+    const reported = (problem: string) => report('SecretNotUsable', headerSecretFieldOf(index), problem)
+    const read = headerValueOf(secrets, team, secretKeyRef)
+    if ('problem' in read) return { name, hosts: wanted, value: reported(read.problem) }
+    const { hosts, problem } = withinSecretHosts(wanted, read.hosts, secretKeyRef.name)
+    if (problem !== null) reported(problem)
+    return { name, hosts, value: hosts.length === 0 ? null : read.text }
   })
   const usable = channels.filter((channel) => channel !== null)
   const policy: TeamPolicy = Object.freeze({
@@ -294,6 +298,7 @@ function teamOf(
     members,
     channels: usable,
     appliedResources,
+    maskedHeaders,
   })
   return [{ team, policy }]
 }

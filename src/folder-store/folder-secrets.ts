@@ -1,5 +1,17 @@
+import {
+  mayGoToOrigin,
+  otherHostProblem,
+  SECRET_HOSTS_ANNOTATION,
+  type SecretHosts,
+  secretHostsOf,
+} from '../domain/secrets/secret-hosts.ts'
 import { isSecretFor, notForText, type SecretUse } from '../domain/secrets/secret-use.ts'
-import { areUnread, type OwnSecrets, type SecretOwner } from '../ports/access/own-secrets.ts'
+import {
+  areUnread,
+  type OwnSecrets,
+  type SecretOwner,
+  withKeptHeaderValues,
+} from '../ports/access/own-secrets.ts'
 import type { SecretRef } from '../resources/generated/kinds.ts'
 import {
   identityOf,
@@ -44,8 +56,25 @@ export function secretTextOf(
 }
 
 /**
- * Reads the secrets of queues and crons that name any. One with an unusable Secret keeps its former secrets; if it has
- * none, its calls fail.
+ * Reads the value of a header, and where its Secret lets it go: anywhere if it does not say, because whoever may write a
+ * manifest into the folder may read its Secrets as well.
+ */
+export function headerValueOf(
+  secrets: SecretsByIdentity,
+  team: string,
+  ref: SecretRef,
+): { readonly text: string; readonly hosts: SecretHosts } | { readonly problem: string } {
+  const read = secretTextOf(secrets, { team, use: 'header' }, ref)
+  if ('problem' in read) return read
+  const secret = secrets.get(identityOf({ kind: 'Secret', team, name: ref.name }))
+  const hosts = secretHostsOf(secret?.annotations ?? {}) ?? 'any'
+  if (hosts === 'any' || !('problem' in hosts)) return { text: read.text, hosts }
+  return { problem: `Annotation ${SECRET_HOSTS_ANNOTATION} of Secret ${ref.name} ${hosts.problem}` }
+}
+
+/**
+ * Reads the secrets of queues and crons that name any. One with an unusable Secret keeps its former secrets, but header
+ * values that by now may not go where they went; if it has none, its calls fail.
  */
 export function ownSecretsOf(
   owners: readonly PlacedOwner[],
@@ -65,9 +94,16 @@ export function ownSecretsOf(
     if (own !== null) return [{ owner, secrets: own }]
     const signingSecretRefs = signing.map(({ name, key }) => ({ name, key }))
     const unread = { signingSecrets: [], signingSecretRefs, headerValues: {} }
-    return [
-      earlier.get(secretsKey({ owner })) ?? (areUnread(unread) ? { owner, secrets: unread } : []),
-    ].flat()
+    const former = earlier.get(secretsKey({ owner }))
+    if (former !== undefined) {
+      const mayKeep = (header: string, origin: string) => {
+        const ref = headers.find((one) => one.header === header)?.ref
+        const read = ref === undefined ? null : headerValueOf(secrets, owner.team, ref)
+        return read === null || 'problem' in read || mayGoToOrigin(read.hosts, origin)
+      }
+      return [{ owner, secrets: withKeptHeaderValues(former.secrets, mayKeep) }]
+    }
+    return areUnread(unread) ? [{ owner, secrets: unread }] : []
   })
 }
 
@@ -80,11 +116,14 @@ function readOwn(
   const { resource } = placed
   const { team, signingSecretRefs: signing } = resource
   const headers = resource.kind === 'HttpCron' ? headerRefsOf(resource.settings.headers) : []
-  const read = (refs: readonly SecretRef[], use: SecretUse, field: string) =>
-    refs.map((ref) => textOrReport(placed, secretTextOf(secrets, { team, use }, ref), { field, problems }))
-  const texts = read(signing, 'signing', 'spec.signing.secretRefs')
-  const refs = headers.map(({ ref }) => ref)
-  const values = read(refs, 'header', 'spec.headers')
+  const texts = signing.map((ref) => {
+    const read = secretTextOf(secrets, { team, use: 'signing' }, ref)
+    return textOrReport(placed, read, { field: 'spec.signing.secretRefs', problems })
+  })
+  const values = headers.map(({ ref }) => {
+    const read = headerOfCron(headerValueOf(secrets, team, ref), ref, resource)
+    return textOrReport(placed, read, { field: 'spec.headers', problems })
+  })
   if ([...texts, ...values].includes(null)) return null
   const entries = headers.map(({ header }, at) => [header, values[at] ?? ''])
   return {
@@ -95,6 +134,17 @@ function readOwn(
       ? { headerOrigin: new URL(resource.settings.url).origin }
       : {}),
   }
+}
+
+function headerOfCron(
+  read: ReturnType<typeof headerValueOf>,
+  { name }: SecretRef,
+  resource: PlacedOwner['resource'],
+): ReadText {
+  const url = resource.kind === 'HttpCron' ? URL.parse(resource.settings.url) : null
+  if ('problem' in read || url === null) return read
+  const problem = otherHostProblem(read.hosts, url, name)
+  return problem === null ? read : { problem }
 }
 
 function ownerOf(resource: PlacedOwner['resource']): SecretOwner {

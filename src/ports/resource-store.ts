@@ -48,6 +48,10 @@ export interface NewObject {
     readonly name: string
     readonly namespace: string
     readonly labels?: Readonly<Record<string, string>>
+    /** In a cluster alone, as the following. */
+    readonly annotations?: Readonly<Record<string, string>>
+    /** The object goes when all of these are gone. */
+    readonly ownerReferences?: ReadonlyArray<Omit<ObjectRef, 'namespace'>>
   }
   /** Absent in a Secret. */
   readonly spec?: unknown

@@ -40,6 +40,14 @@ export interface TeamSettings {
   readonly members: readonly Member[]
   /** Absent: as the installation says. */
   readonly appliedResources?: AppliedResources
+  /** Names of further secret headers, in lower case; at most MASKED_HEADERS_PER_TEAM_MAX. Absent: none. */
+  readonly maskedHeaders?: readonly string[]
+}
+
+const NO_MASKED_HEADERS: ReadonlySet<string> = new Set()
+
+export function maskedHeadersOf({ maskedHeaders }: TeamSettings): ReadonlySet<string> {
+  return maskedHeaders === undefined ? NO_MASKED_HEADERS : new Set(maskedHeaders)
 }
 
 export const NO_TEAM_SETTINGS: TeamSettings = Object.freeze({
@@ -94,6 +102,8 @@ export interface TeamPolicy {
   readonly channels?: readonly Channel[]
   readonly members?: readonly Member[]
   readonly appliedResources?: AppliedResources | undefined
+  /** In lower case. */
+  readonly maskedHeaders?: readonly string[]
 }
 
 /** @property unopened whose secrets no key here opens: `team shop`, `cron nightly of team shop` */

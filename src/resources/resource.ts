@@ -38,6 +38,8 @@ export interface TeamSettingsResource {
   readonly members: readonly Member[]
   /** undefined = the installation's setting counts. */
   readonly appliedResources: AppliedResources | undefined
+  /** In lower case. */
+  readonly maskedHeaders: readonly string[]
 }
 
 export interface HttpCronResource {

@@ -23,6 +23,11 @@ export function headerSecretPlansOf(spec: {
   return spec.headerSecrets.map(({ name, secretKeyRef, hosts }) => ({ name, secretKeyRef, hosts }))
 }
 
+/** Lists the team's names of further secret headers, in lower case; none while the definitions are of an older version. */
+export function maskedHeadersOf(spec: { readonly maskedHeaders?: readonly string[] }): readonly string[] {
+  return (spec.maskedHeaders ?? []).map((name) => name.toLowerCase())
+}
+
 /** Names the field of a header secret's Secret in problems and conditions. */
 export function headerSecretFieldOf(index: number): string {
   return `spec.headerSecrets[${index}].secretKeyRef`

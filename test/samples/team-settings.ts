@@ -87,7 +87,7 @@ const allowing = (entry: string): GivenSample => ({
 
 const signing = (...secretRefs: readonly object[]) => ({ signing: { secretRefs } })
 
-const HEADER_HOSTS = [
+export const HEADER_HOSTS = [
   'api.example.com',
   'localhost',
   '*.example.com',
@@ -99,7 +99,7 @@ const HEADER_HOSTS = [
   '[fd00::7]',
   '[fd00::7]:8080',
 ]
-const HEADER_HOSTS_REFUSED = [
+export const HEADER_HOSTS_REFUSED = [
   '',
   '*',
   '*.',
@@ -176,6 +176,7 @@ export const TEAM_SETTINGS: KindSamples = {
       },
       ...signing({ name: 'signing', key: 'current' }),
       ...withHeaderSecret('a.test'),
+      maskedHeaders: ['X-Customer'],
       appliedResources: 'ReadOnly',
       members: [{ name: 'Ada', email: 'ada@a.test' }],
       ...notifying({ name: 'ops', type: 'Slack', alertTypes: ['Warning'], secretRef: SLACK }),
@@ -240,6 +241,16 @@ export const TEAM_SETTINGS: KindSamples = {
       field: 'spec.headerSecrets[0].hosts[0]',
       rule: NOT_A_HOST,
     })),
+    ...['', 'X Customer', 'X:Customer', 'é'].map((name) => ({
+      title: `a masked header ${JSON.stringify(name)}`,
+      spec: { maskedHeaders: [name] },
+      field: 'spec.maskedHeaders[0]',
+    })),
+    {
+      title: 'a masked header twice',
+      spec: { maskedHeaders: ['X-Customer', 'X-Customer'] },
+      field: 'spec.maskedHeaders[1]',
+    },
     {
       title: 'a header secret for no host',
       spec: withHeaderSecret(),

@@ -5,8 +5,8 @@ import type { JobChange } from '../../contract/requests/push-request.ts'
 import { keptHeaders, missingHeader, redirectedHeaders } from '../../domain/access/masking.ts'
 import type { RequestChange } from '../../domain/jobs/job-copy.ts'
 import type { JobChain } from '../../domain/jobs/job.ts'
-import type { HeaderSecret } from '../../domain/secrets/header-secret.ts'
 import { changedHeaders } from '../../domain/secrets/secret-values.ts'
+import { maskedHeadersOf, type TeamSettings } from '../../ports/settings.ts'
 
 /** The fields in which a copy differs, with its headers complete. */
 export type CopyChange =
@@ -15,11 +15,10 @@ export type CopyChange =
   /** The headers of the job are needed and no longer kept. */
   | { readonly kind: 'not_kept' }
 
-/** @param secrets the team's header secrets */
 export function copyChangeOf(
   { request: { url, headers }, lost = [] }: JobChain,
   change: JobChange,
-  secrets: readonly HeaderSecret[],
+  settings: TeamSettings,
 ): CopyChange {
   const { values, secrets: named, contentType } = change.headers
   const current = headers ?? {}
@@ -35,9 +34,13 @@ export function copyChangeOf(
   const kept = values === undefined ? undefined : keptHeaders(values, current)
   const sent = changedHeaders(current, { values: kept, secrets: named, contentType })
   const target = change.request.url ?? url
-  const redirected = redirectedHeaders({ url, headers: current }, { url: target, headers: values })
+  const redirected = redirectedHeaders(
+    { url, headers: current },
+    { url: target, headers: values },
+    maskedHeadersOf(settings),
+  )
   if (redirected.length > 0) return { kind: 'invalid', problem: redirectedProblem(redirected) }
-  const problem = headerSecretsProblem({ url: target, headers: sent }, secrets)
+  const problem = headerSecretsProblem({ url: target, headers: sent }, settings.headerSecrets)
   if (problem !== null) return { kind: 'invalid', problem }
   const isSame = values === undefined && named === undefined && contentType === null
   return { kind: 'change', change: isSame ? change.request : { ...change.request, headers: sent } }

@@ -25,7 +25,7 @@ import {
   toWireCronRun,
 } from '../../contract/responses/cron-wire.ts'
 import { MASK, missingHeader, shownCronSettings, withSecretPlaces } from '../../domain/access/masking.ts'
-import { mayUseQueue, type Principal } from '../../domain/access/principal.ts'
+import { mayUseQueue } from '../../domain/access/principal.ts'
 import { cronScheduleOf } from '../../domain/crons/cron.ts'
 import { slicedTicks } from '../../domain/crons/sliced-ticks.ts'
 import { EditRefusedError } from '../../domain/errors.ts'
@@ -35,6 +35,7 @@ import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ManagedResources, TeamSettingsSource } from '../../ports/settings.ts'
 import { newCronManifest } from '../../resources/manifests/cron-manifest.ts'
+import { sightOf } from '../access/sight.ts'
 import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
 import {
   answerError,
@@ -155,8 +156,9 @@ async function preview(context: TeamRequest, { clock }: CronRouteParts, body: Re
   answerJson(context.response, 200, JSON.stringify(answer))
 }
 
-function list(context: TeamRequest, { crons, cursorBox: box }: CronRouteParts): Promise<void> {
+function list(context: TeamRequest, { crons, cursorBox: box, teamSettings }: CronRouteParts): Promise<void> {
   const { team, principal } = context
+  const sight = sightOf(context, teamSettings)
   return answerPage(
     context,
     readPageQuery(context.search),
@@ -164,7 +166,7 @@ function list(context: TeamRequest, { crons, cursorBox: box }: CronRouteParts): 
     (page) => ({
       field: 'crons',
       rows: page.crons.filter(({ settings }) => mayRunThrough(context, settings.queue)),
-      toWire: (cron: Cron) => toCronSummary({ ...cron, settings: shownTo(principal, cron.settings) }),
+      toWire: (cron: Cron) => toCronSummary({ ...cron, settings: shownCronSettings(cron.settings, sight) }),
       rest: { next_cursor: page.nextCursor },
     }),
   )
@@ -296,22 +298,26 @@ function checksOf({ team }: TeamRequest, { egress, teamSettings }: CronRoutePart
 }
 
 async function answerCron(
-  { principal, response }: TeamRequest,
-  { managed, cursorBox }: CronRouteParts,
+  context: TeamRequest,
+  { managed, cursorBox, teamSettings }: CronRouteParts,
   cron: Cron | null,
   toWire: typeof toEditedCron = toWireCron,
 ): Promise<void> {
+  const { response } = context
   if (cron === null) return answerNotFound(response)
-  const settings = shownTo(principal, cron.settings)
+  const settings = shownCronSettings(cron.settings, sightOf(context, teamSettings))
   const wire = toWire({ ...cron, settings }, await managed.ofCron(cron.team, cron.name))
   answerJson(response, 200, JSON.stringify(wire), entityTagHeader(taggedOf(cron, cursorBox)))
 }
 
-async function readManifest(context: TeamRequest, { crons, signingRefs }: CronRouteParts): Promise<void> {
-  const { team, principal, response } = context
+async function readManifest(
+  context: TeamRequest,
+  { crons, signingRefs, teamSettings }: CronRouteParts,
+): Promise<void> {
+  const { team, response } = context
   const cron = await withId(context, 'cron_id', (id) => crons.get(team, id))
   if (cron === null) return answerNotFound(response)
-  const shown = shownTo(principal, cron.settings)
+  const shown = shownCronSettings(cron.settings, sightOf(context, teamSettings))
   const settings = { ...shown, headers: withSecretPlaces(shown.headers, cron.settings.headers) }
   const refs = await signingRefs.of({ team, kind: 'cron', name: cron.name })
   const manifest = newCronManifest({ name: cron.name, namespace: team }, settings, refs)
@@ -324,10 +330,6 @@ async function readManifest(context: TeamRequest, { crons, signingRefs }: CronRo
  */
 function taggedOf({ team, cronId, settings }: Cron, box: CursorBox): object {
   return { digest: box.digest(entityTagOf({ team, cronId, settings })) }
-}
-
-function shownTo({ permissions }: Principal, settings: CronSettings): CronSettings {
-  return shownCronSettings(settings, permissions.has('payloads'))
 }
 
 /** A cron without a queue runs through a hidden one, which no list of queues names. */

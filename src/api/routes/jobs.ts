@@ -6,6 +6,7 @@ import { BAD_CURSOR } from '../../contract/requests/list-query.ts'
 import { deadLetterGroupsOf } from '../../contract/responses/lists/dead-letter-wire.ts'
 import { jobListOf, writeJob } from '../../contract/responses/job-wire.ts'
 import { shownChain } from '../../domain/access/masking.ts'
+import { sightOf } from '../access/sight.ts'
 import type { JobOrder } from '../../domain/jobs/job-filter.ts'
 import { usualOrder } from '../../domain/jobs/job-match.ts'
 import type { WaitExplainer } from '../../ports/jobs.ts'
@@ -58,7 +59,10 @@ export function createJobRoutes(parts: JobRouteParts, hot: HotRoutes): Router {
   })
 }
 
-async function list(context: TeamRequest, { jobs, jobIds, clock }: JobRouteParts): Promise<void> {
+async function list(
+  context: TeamRequest,
+  { jobs, jobIds, clock, teamSettings }: JobRouteParts,
+): Promise<void> {
   const { team, principal, search, response } = context
   const query = readJobQuery(search, clock.wallMs())
   if (query.kind === 'invalid') return answerProblem(response, query.problem)
@@ -78,8 +82,8 @@ async function list(context: TeamRequest, { jobs, jobIds, clock }: JobRouteParts
   if (page === 'bad_cursor') return answerProblem(response, BAD_CURSOR)
   if (page === 'too_many_queues') return answerProblem(response, TOO_MANY_TO_ORDER)
   if (page === 'too_many_searches') return answerTooCostly(response)
-  const seesPayloads = principal.permissions.has('payloads')
-  const written = jobListOf(page, jobIds, (chain) => shownChain(chain, seesPayloads))
+  const sight = sightOf(context, teamSettings)
+  const written = jobListOf(page, jobIds, (chain) => shownChain(chain, sight))
   await answerList(context, written, query.spansFromMs)
 }
 
@@ -95,15 +99,18 @@ async function listDeadLetterGroups(context: TeamRequest, { jobs, clock }: JobRo
   await answerList(context, deadLetterGroupsOf(page), query.spansFromMs)
 }
 
-async function read(context: TeamRequest, { jobs, waits, jobIds }: JobRouteParts): Promise<void> {
-  const { team, principal, parameter, response } = context
+async function read(
+  context: TeamRequest,
+  { jobs, waits, jobIds, teamSettings }: JobRouteParts,
+): Promise<void> {
+  const { team, parameter, response } = context
   const jobId = jobIds.parse(parameter('job_id'))
   const chain = jobId === null ? null : await jobs.get(team, jobId)
   if (jobId === null || chain === null) return answerNotFound(response)
   // Only the open job of a chain can wait.
   const isPending = chain.open?.status === 'pending' && chain.open.attempt === jobIds.attemptOf(jobId)
   const waiting = isPending ? await waits.explain(team, jobId) : null
-  const shown = shownChain(chain, principal.permissions.has('payloads'))
+  const shown = shownChain(chain, sightOf(context, teamSettings))
   const body = writeJob(shown, jobId, jobIds, waiting)
   if (body === null) answerNotFound(response)
   else answerJson(response, 200, body)

@@ -6,6 +6,7 @@ import { fingerprintOf, keyOfHeader } from '../../contract/fields/idempotency-ke
 import { type JobChange, readJobChange } from '../../contract/requests/push-request.ts'
 import { writeJob } from '../../contract/responses/job-wire.ts'
 import { shownChain } from '../../domain/access/masking.ts'
+import { sightOf } from '../access/sight.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import { copyRequest, type RequestChange } from '../../domain/jobs/job-copy.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
@@ -114,13 +115,13 @@ async function duplicate(context: TeamRequest, parts: MendingParts, change: JobC
 
 /** `POST /api/jobs/{job_id}/fire` */
 export async function fireJob(context: TeamRequest, parts: MendingParts): Promise<void> {
-  const { team, actor, principal, response } = context
+  const { team, actor, response } = context
   const jobId = idIn(context, parts)
   if (jobId === null) return answerNotFound(response)
   const end = await parts.jobs.fire(team, jobId, actor)
   switch (end.status) {
     case 'fired': {
-      const chain = shownChain(end.chain, principal.permissions.has('payloads'))
+      const chain = shownChain(end.chain, sightOf(context, parts.teamSettings))
       const body = writeJob(chain, jobId, parts.jobIds)
       return body === null ? answerNotFound(response) : answerJson(response, 200, body)
     }
@@ -141,13 +142,13 @@ export async function fireJob(context: TeamRequest, parts: MendingParts): Promis
 
 /** `POST /api/jobs/{job_id}/cancel` */
 export async function cancelJob(context: TeamRequest, parts: MendingParts): Promise<void> {
-  const { team, actor, principal, response } = context
+  const { team, actor, response } = context
   const jobId = idIn(context, parts)
   if (jobId === null) return answerNotFound(response)
   const end = await parts.jobs.cancel(team, jobId, actor)
   switch (end.status) {
     case 'cancelled': {
-      const chain = shownChain(end.chain, principal.permissions.has('payloads'))
+      const chain = shownChain(end.chain, sightOf(context, parts.teamSettings))
       const body = writeJob(chain, jobId, parts.jobIds)
       return body === null ? answerNotFound(response) : answerJson(response, 200, body)
     }
@@ -206,7 +207,7 @@ function changeOf(
   { teamSettings }: MendingParts,
   { chain, change }: { readonly chain: JobChain; readonly change: JobChange },
 ): RequestChange | null {
-  const copy = copyChangeOf(chain, change, teamSettings.of(team).headerSecrets)
+  const copy = copyChangeOf(chain, change, teamSettings.of(team))
   if (copy.kind === 'change') return copy.change
   if (copy.kind === 'not_kept') answerError(response, 409, notKeptText(['headers']))
   else answerProblem(response, copy.problem)

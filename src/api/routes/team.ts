@@ -22,8 +22,8 @@ export function createTeamRoutes({ usage, quotasOf, ...parts }: TeamRouteParts):
       GET: needs('read', async (context) => {
         const { team } = context
         const [used, notifications] = await Promise.all([usage.read(team), channelsOf(team, parts)])
-        const { headerSecrets } = parts.teamSettings.of(team)
-        const facts = { quotas: quotasOf(team), usage: used, notifications, headerSecrets }
+        const { headerSecrets, maskedHeaders = [] } = parts.teamSettings.of(team)
+        const facts = { quotas: quotasOf(team), usage: used, notifications, headerSecrets, maskedHeaders }
         const body = toWireTeam(team, facts)
         answerFresh(context, JSON.stringify(body))
       }),

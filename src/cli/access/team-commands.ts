@@ -18,10 +18,13 @@ export function registerTeamCommands(program: Command, runner: CommandRunner): v
 const TEAM = itemView<Team>({
   kind: 'team',
   id: ({ team }) => team,
-  lines: ({ team, quotas, usage, notifications, header_secrets: secrets }) => {
+  lines: ({ team, quotas, usage, notifications, header_secrets: secrets, masked_headers: masked = [] }) => {
     const channels = notifications.map(({ channel, state }) => `channel ${channel}: ${state}`)
-    const named = secrets.map(({ name, hosts }) => `header secret ${name}: to ${hosts.join(', ')}`)
-    return [`team ${team}`, quotaTable(quotas, usage), ...channels, ...named]
+    const named = secrets.map(
+      ({ name, hosts }) => `header secret ${name}: to ${hosts.join(', ') || 'no host'}`,
+    )
+    const hidden = masked.length === 0 ? [] : [`masked headers: ${masked.join(', ')}`]
+    return [`team ${team}`, quotaTable(quotas, usage), ...channels, ...named, ...hidden]
   },
 })
 

@@ -18,6 +18,7 @@ export function toWireTeam(
     readonly usage: Readonly<Record<QuotaName, number>>
     readonly notifications: WireTeam['notifications']
     readonly headerSecrets: readonly HeaderSecret[]
+    readonly maskedHeaders: readonly string[]
   },
 ): WireTeam {
   return {
@@ -26,6 +27,7 @@ export function toWireTeam(
     usage: toWireUsage(facts.usage),
     notifications: facts.notifications,
     header_secrets: facts.headerSecrets.map(({ name, hosts }) => ({ name, hosts: [...hosts] })),
+    masked_headers: [...facts.maskedHeaders],
   }
 }
 

@@ -1,12 +1,13 @@
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { CronStatsEntry } from '../../ports/crons.ts'
-import type { Informer, ObjectKey, Reconciler, SecretReader } from '../../ports/kubernetes.ts'
+import type { Informer, ObjectKey, ReconcileEnd, Reconciler, SecretReader } from '../../ports/kubernetes.ts'
 import type { KubeObject } from '../../ports/resource-store.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
+import { isUnfinished } from '../../resources/cron-secret.ts'
 import { CRON_FINALIZER, isDeleted } from '../../resources/finalizers.ts'
 import { queueKey } from '../../resources/queue-owner.ts'
 import { headerRefsOf, signingRefsOf } from '../../resources/secret-refs.ts'
-import { BY_QUEUE, keyOf, type HttpCron } from '../kinds.ts'
+import { BY_QUEUE, keyOf, refOf, type HttpCron } from '../kinds.ts'
 import { FINALIZER_TIMEOUT_MS } from '../reconcile/finalizer-timeout.ts'
 import {
   ResourceReconciler,
@@ -28,6 +29,9 @@ export interface CronReconcilerParts extends FinalizedParts<HttpCron>, CronJudge
   readonly stateOf: (key: ObjectKey) => CronStatsEntry | null
   readonly metrics: Pick<ControllerMetrics, 'cronLeftBehind' | 'statusWritten'>
 }
+
+/** An API process finishes a cron within seconds; clocks may differ by more. */
+export const UNFINISHED_CRON_MS = 120_000
 
 /** Keys are `namespace/name`, which also name the cron in Redis. */
 export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
@@ -85,11 +89,32 @@ export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
   const reconciler = new ResourceReconciler(kind, parts)
   return {
     reconcile: async (key, signal) => {
+      const unfinished = heldBack(informer.get(key))
+      if (unfinished !== null) return awaitFinish(unfinished, parts)
       // Before the queues are synced, every one of them would seem to be missing.
       if (informer.get(key)?.spec.queue !== undefined) await queues.whenSynced(signal)
       return reconciler.reconcile(key, signal)
     },
   }
+}
+
+/** The cron, if its Secret may not be there yet and it was never applied. */
+function heldBack(cron: HttpCron | undefined): HttpCron | null {
+  const isHeld = cron !== undefined && isUnfinished(cron) && !isDeleted(cron) && cron.status?.id === undefined
+  return isHeld ? cron : null
+}
+
+/** Deletes a cron whose maker has died: nobody was told that there is one. Its Secret, if there is any, goes with it. */
+async function awaitFinish(
+  cron: HttpCron,
+  { writer, clock, logger }: CronReconcilerParts,
+): Promise<ReconcileEnd> {
+  const { namespace: team, name, creationTimestamp } = cron.metadata
+  const leftMs = Date.parse(creationTimestamp) + UNFINISHED_CRON_MS - clock.wallMs()
+  if (leftMs > 0) return { requeueAfterMs: leftMs }
+  await writer.remove(refOf(cron))
+  logger.warn('A cron was deleted whose creation an API process did not finish', { team, cron: name })
+  return { requeueAfterMs: null }
 }
 
 function isQueueFound(

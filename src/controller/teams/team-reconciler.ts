@@ -6,7 +6,7 @@ import type { EgressBounds, EgressPolicy } from '../../ports/http-caller.ts'
 import type { TeamUsage } from '../../ports/quotas.ts'
 import { NO_TEAM_SETTINGS } from '../../ports/settings.ts'
 import { isDeleted } from '../../resources/finalizers.ts'
-import { headerSecretPlansOf } from '../../resources/secret-refs.ts'
+import { headerSecretPlansOf, maskedHeadersOf } from '../../resources/secret-refs.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
 import {
   appliedResourcesOf,
@@ -109,6 +109,7 @@ async function applySettings(
     signingSecretIds: spec.signing.secretRefs.map(signingSecretId),
     headerSecrets,
     appliedResources: appliedResourcesOf(spec),
+    maskedHeaders: maskedHeadersOf(spec),
   }
   await engine.write((compiler) => compiler.putTeam(namespace, policy))
   const ineffective = withoutChannelHosts(egress.ineffectiveEntries(egressAllow), channels)

@@ -14,8 +14,15 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 
 type TextMap = Readonly<Record<string, string>>
 
+/** What a reader may see. */
+export interface Sight {
+  readonly seesPayloads: boolean
+  /** Names of the team's further secret headers, in lower case. */
+  readonly masked: ReadonlySet<string>
+}
+
 /** A chain as shown to a reader. Secret headers are masked even for those who may see payloads. */
-export function shownChain(chain: JobChain, seesPayloads: boolean): JobChain {
+export function shownChain(chain: JobChain, { seesPayloads, masked }: Sight): JobChain {
   if (!seesPayloads) return maskedChain(chain)
   const { request, calls } = chain
   const { headers } = request
@@ -23,10 +30,11 @@ export function shownChain(chain: JobChain, seesPayloads: boolean): JobChain {
     ...chain,
     request: {
       ...request,
-      headers: headers && withoutSecretHeaders(headers),
+      headers: headers && withoutSecretHeaders(headers, masked),
       headerSecrets: headers && headerSecretsOf(headers),
     },
-    calls,
+    // A name may be masked only since the call was recorded.
+    calls: masked.size === 0 ? calls : calls.map((call) => withoutSecretLinesOf(call, masked)),
   }
 }
 
@@ -60,14 +68,21 @@ function maskedCall(call: CallRecord): CallRecord {
   }
 }
 
+function withoutSecretLinesOf(call: CallRecord, masked: ReadonlySet<string>): CallRecord {
+  const { request, response } = call
+  return {
+    ...call,
+    request: { ...request, headers: withoutSecretLines(request.headers, masked) },
+    response: response && { ...response, headers: withoutSecretLines(response.headers, masked) },
+  }
+}
+
 /** Header lines as a call record keeps them. @param hidden names of others that are secret, in lower case */
 export function withoutSecretLines(
   lines: ReadonlyArray<readonly [string, string]>,
   hidden: ReadonlySet<string> = NO_NAMES,
 ): ReadonlyArray<readonly [string, string]> {
-  return lines.map(([name, value]) =>
-    isSecretHeader(name) || hidden.has(name.toLowerCase()) ? [name, MASK] : [name, value],
-  )
+  return lines.map(([name, value]) => (isSecretHeader(name, hidden) ? [name, MASK] : [name, value]))
 }
 
 function maskedMessage<Message extends CallRecord['request'] | NonNullable<CallRecord['response']>>(
@@ -82,9 +97,9 @@ function maskedMessage<Message extends CallRecord['request'] | NonNullable<CallR
 }
 
 /** Cron settings as shown to a reader, masked like `shownChain`. */
-export function shownCronSettings(settings: CronSettings, seesPayloads: boolean): CronSettings {
+export function shownCronSettings(settings: CronSettings, { seesPayloads, masked }: Sight): CronSettings {
   const { headers, payload, url, callbackUrl } = settings
-  if (seesPayloads) return { ...settings, headers: withoutSecretHeaders(headers) }
+  if (seesPayloads) return { ...settings, headers: withoutSecretHeaders(headers, masked) }
   return {
     ...settings,
     url: withoutUrlSecrets(url, MASK),
@@ -130,10 +145,12 @@ function byLowerName(headers: TextMap): ReadonlyMap<string, string> {
  * Names of secret headers that a change would keep, and send to another origin: whoever may choose a URL would be sent
  * what is shown to nobody.
  * @param next.headers as given; undefined = those that are there
+ * @param masked names of the team's further secret headers, in lower case
  */
 export function redirectedHeaders(
   current: { readonly url: string; readonly headers: TextMap },
   next: { readonly url: string; readonly headers: TextMap | undefined },
+  masked: ReadonlySet<string>,
 ): readonly string[] {
   if (URL.parse(next.url)?.origin === URL.parse(current.url)?.origin) return []
   const { headers: given = maskedHeaders(current.headers) } = next
@@ -142,14 +159,18 @@ export function redirectedHeaders(
     const text = value === MASK ? known.get(name.toLowerCase()) : undefined
     // A header secret goes to its hosts alone, wherever the job goes.
     if (text === undefined || headerSecretIn(text) !== null) return []
-    return isSecretHeader(name) || isFromSecret(text) ? [name] : []
+    return isSecretHeader(name, masked) || isFromSecret(text) ? [name] : []
   })
 }
 
 /** An edit of a cron whose masked headers have the values that are there. Throws RedirectedHeadersError. */
-export function withKeptHeaders(change: Partial<CronSettings>, current: CronSettings): Partial<CronSettings> {
+export function withKeptHeaders(
+  change: Partial<CronSettings>,
+  current: CronSettings,
+  masked: ReadonlySet<string>,
+): Partial<CronSettings> {
   const { headers, url = current.url } = change
-  const redirected = redirectedHeaders(current, { url, headers })
+  const redirected = redirectedHeaders(current, { url, headers }, masked)
   if (redirected.length > 0) throw new RedirectedHeadersError(redirected)
   return headers === undefined ? change : { ...change, headers: keptHeaders(headers, current.headers) }
 }
@@ -165,9 +186,10 @@ function maskedHeaders(headers: TextMap): TextMap {
 }
 
 /** Header secrets are shown beside them, by their names. */
-function withoutSecretHeaders(headers: TextMap): TextMap {
+function withoutSecretHeaders(headers: TextMap, masked: ReadonlySet<string>): TextMap {
   const lines = withoutSecretLines(
     Object.entries(headers).filter(([, value]) => headerSecretIn(value) === null),
+    masked,
   )
   return Object.fromEntries(lines.map(([name, value]) => [name, isFromSecret(value) ? MASK : value]))
 }

@@ -18,12 +18,18 @@ const SECRET_HEADER = new RegExp(
 /** Words so short that they are ends of others: `X-Spin`, `X-Compat`. */
 const SHORT_SECRET = /(?:^|[-_])(?:otp|totp|pat|pin|psk)$/
 
+const NO_NAMES: ReadonlySet<string> = new Set()
+
 /** Headers by which Punctual describes itself are not secret: a fencing token is a counter, a signature is of one call. */
 const OUR_HEADER = /^(?:x-punctual-|webhook-)/
 
-/** Whether the value of a header of this name is shown to nobody. */
-export function isSecretHeader(given: string): boolean {
+/**
+ * Whether the value of a header of this name is shown to nobody.
+ * @param masked names that are secret too, in lower case
+ */
+export function isSecretHeader(given: string, masked: ReadonlySet<string> = NO_NAMES): boolean {
   const name = given.toLowerCase()
+  if (masked.has(name)) return true
   if (OUR_HEADER.test(name)) return false
   return SECRET_HEADER.test(name.replaceAll(/[-_]/g, '')) || SHORT_SECRET.test(name)
 }
@@ -41,7 +47,7 @@ export function secretTextsOf(
   hidden: ReadonlySet<string>,
 ): readonly string[] {
   const texts = headers
-    .filter(([name]) => isSecretHeader(name) || hidden.has(name.toLowerCase()))
+    .filter(([name]) => isSecretHeader(name, hidden))
     .flatMap(([name, value]) => [value, ...partsOf(name, value)])
     .flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
   return [...new Set(texts)]

@@ -10,13 +10,14 @@ export function secretTypeOf(use: SecretUse): string {
   return `punctual.dev/${use}-secret`
 }
 
-/** Type and labels of a Secret. */
+/** What the owner of a Secret says about its use. */
 export interface SecretMarks {
   readonly type: string
   readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
 }
 
-export function isSecretFor(use: SecretUse, { type, labels }: SecretMarks): boolean {
+export function isSecretFor(use: SecretUse, { type, labels }: Pick<SecretMarks, 'type' | 'labels'>): boolean {
   return type === secretTypeOf(use) || labels[SECRET_USE_LABEL] === use
 }
 

@@ -19,6 +19,8 @@ export interface AttemptEndOptions {
   random(): number
   /** Whether a successful call of the queue is recorded. @param queue with its shard */
   keepsSuccess(team: string, queue: string): boolean
+  /** Names of the team's further secret headers, in lower case. */
+  maskedOf(team: string): ReadonlySet<string>
 }
 
 /**
@@ -175,7 +177,7 @@ function callbackOf(
 }
 
 function recordOf(
-  { keepsSuccess, noteDefect }: AttemptEndOptions,
+  { keepsSuccess, maskedOf, noteDefect }: AttemptEndOptions,
   work: ClaimedJob,
   result: EndedCall,
   judgement: Judgement,
@@ -183,7 +185,7 @@ function recordOf(
   try {
     const isKept =
       judgement.failureReason !== null || keepsSuccess(work.team, `${work.shard}:${work.location.queue}`)
-    return isKept ? recordCall(work, result, judgement) : null
+    return isKept ? recordCall(work, result, { judgement, masked: maskedOf(work.team) }) : null
   } catch (error) {
     noteDefect('call_record', error, work)
     return null

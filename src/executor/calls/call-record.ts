@@ -11,11 +11,16 @@ import type { Judgement } from './call-judgement.ts'
 /**
  * The record to keep of a call. Bodies are cut at 16 KiB, between two characters. Values of secret headers are left out,
  * also where the target repeats them; a body that repeats one in another form is left out as a whole.
+ * @param masked names of the team's further secret headers, in lower case
  */
-export function recordCall(work: ClaimedJob, result: EndedCall, judgement: Judgement): CallRecord {
+export function recordCall(
+  work: ClaimedJob,
+  result: EndedCall,
+  { judgement, masked }: { readonly judgement: Judgement; readonly masked: ReadonlySet<string> },
+): CallRecord {
   const given = Object.entries(work.request.headers)
   const fromSecrets = given.flatMap(([name, text]) => (isFromSecret(text) ? [name.toLowerCase()] : []))
-  const hidden = new Set(fromSecrets)
+  const hidden = fromSecrets.length === 0 ? masked : masked.union(new Set(fromSecrets))
   const secrets = secretTextsOf(result.requestHeaders, hidden)
   const payload = cut(Buffer.from(work.request.payload ?? ''), false)
   return {
@@ -30,7 +35,7 @@ export function recordCall(work: ClaimedJob, result: EndedCall, judgement: Judge
       body: work.request.payload === null ? null : payload.text,
       bodyTruncated: payload.isCut,
     },
-    response: result.kind === 'answered' ? recordResponse(result, secrets) : null,
+    response: result.kind === 'answered' ? recordResponse(result, { secrets, masked }) : null,
     failureReason: judgement.failureReason,
     errorMessage: judgement.errorMessage,
     timings: { queueWaitMs: work.startedAtMs - work.scheduledAtMs, ...roundTimings(result.timings) },
@@ -51,7 +56,7 @@ function roundTimings(timings: HttpCallResult['timings']): HttpCallResult['timin
 
 function recordResponse(
   result: Extract<HttpCallResult, { kind: 'answered' }>,
-  secrets: readonly string[],
+  { secrets, masked }: { readonly secrets: readonly string[]; readonly masked: ReadonlySet<string> },
 ): CallRecord['response'] {
   const body = cut(result.body, result.bodyTruncated)
   const headers = fittingHeaders(result.headers)
@@ -64,7 +69,7 @@ function recordResponse(
   }
   return {
     status: result.status,
-    headers: withoutSecretLines(headers).map(([name, value]) => [name, scrubbed(value)] as const),
+    headers: withoutSecretLines(headers, masked).map(([name, value]) => [name, scrubbed(value)] as const),
     body: scrubbed(body.text, isCut),
     bodyTruncated: body.isCut,
     ...(headers.length < result.headers.length && { headersTruncated: true }),

@@ -4,7 +4,7 @@ import type { EndedCall, HttpCall, HttpCaller, HttpCallResult } from '../../port
 import type { ClaimedCallback, ClaimedJob, ClaimedWork, WorkEnd } from '../../ports/jobs.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { OwnSecretsSource } from '../../ports/access/own-secrets.ts'
-import type { TeamSettingsSource } from '../../ports/settings.ts'
+import { maskedHeadersOf, type TeamSettingsSource } from '../../ports/settings.ts'
 import type { NoteDefect } from '../defect-notes.ts'
 import { endJob } from './attempt-end.ts'
 import { bodyOf, defaultContentType } from './job-body.ts'
@@ -36,6 +36,7 @@ export interface CallRunnerOptions {
  * again. Only what was not sent, or what our own stop cut short, is released.
  */
 export function createCallRunner(options: CallRunnerOptions): CallRunner {
+  const maskedOf = (team: string) => maskedHeadersOf(options.teams.of(team))
   return async (work, signal, redisNowMs) => {
     if (work.kind === 'damaged') return { type: 'quarantined', work }
     const call = prepareCall(options, work, redisNowMs)
@@ -43,7 +44,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     if (result.kind === 'local_fault') noteLocalFault(options, work)
     if (result.kind === 'local_fault') return { type: 'released', work }
     if (result.kind === 'aborted') return { type: 'released', work, isCut: true }
-    if (work.kind === 'job') return endJob(options, work, result, redisNowMs)
+    if (work.kind === 'job') return endJob({ ...options, maskedOf }, work, result, redisNowMs)
     countCallback(options, work, result)
     return { type: 'callback_ended', work }
   }

@@ -37,9 +37,6 @@ export interface FolderAccess {
   remove(write: () => Promise<void>, isApplied: boolean): Promise<void>
 }
 
-/** The permissions of a new file. Nobody but this user may read a Secret. */
-const MODES = { Secret: 0o600, other: 0o644 } as const
-
 interface ObjectName {
   readonly namespace: string
   readonly name: string
@@ -127,7 +124,6 @@ async function writeNew(parts: EditParts, kind: FolderKindName, object: NewObjec
   return writeChange(parts, made, {
     location: null,
     newFile: newFileOf(parts, kind, metadata),
-    newMode: kind === 'Secret' ? MODES.Secret : MODES.other,
     change: () => text,
   })
 }
@@ -150,7 +146,6 @@ async function writePatch(
   return writeChange(parts, wanted, {
     location: found,
     newFile: found.file,
-    newMode: MODES.other,
     change: (text, at) => patchSpecText(text, at, patch),
   })
 }

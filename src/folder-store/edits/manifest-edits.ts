@@ -33,8 +33,6 @@ export interface ManifestEdit {
   readonly location: ManifestLocation | null
   /** The file that a first manifest is written to. */
   readonly newFile: string
-  /** The permissions of a first manifest. */
-  readonly newMode: number
   /** Makes the file's new text from the old one, which is '' for a new file; null = it cannot be edited in place. */
   readonly change: (text: string, place: ManifestPlace) => string | null
   readonly isTarget: (resource: Resource) => boolean
@@ -42,12 +40,18 @@ export interface ManifestEdit {
   readonly isDone: (resource: Resource) => boolean
 }
 
+/**
+ * The permissions of a new file. Nobody but this user may read it: beside Secrets, crons have payloads and header values in
+ * plain text. A file that is there keeps its own.
+ */
+const NEW_MODE = 0o600
+
 /** Of a new file. */
 const FIRST: ManifestPlace = { document: 1, item: null }
 
 /** Writes an edit into its file, if the file then reads as intended. Does not apply it. Throws EditRefusedError. */
 export async function writeEdit({ folder, files }: EditParts, edit: ManifestEdit): Promise<WrittenEdit> {
-  const { location, newFile, newMode, change, isTarget, isDone } = edit
+  const { location, newFile, change, isTarget, isDone } = edit
   const file = location?.file ?? newFile
   const known = files.get(file)
   if (known !== undefined && (location === null || known.candidate !== null)) {
@@ -65,7 +69,7 @@ export async function writeEdit({ folder, files }: EditParts, edit: ManifestEdit
   }
   refuseTooLarge(file, text)
   const path = join(folder, file)
-  const write = () => writeFileAtomically(path, text, newMode)
+  const write = () => writeFileAtomically(path, text, NEW_MODE)
   await orRefuse(write, (fault) => `${file} cannot be written: ${fault}.`)
   files.replace(file, text)
   const former = known?.good?.text ?? null
@@ -73,7 +77,7 @@ export async function writeEdit({ folder, files }: EditParts, edit: ManifestEdit
     key: edit.key,
     undo: async () => {
       if ((await readFile(path, 'utf8').catch(() => null)) !== text) return
-      await (former === null ? removeFile(path) : writeFileAtomically(path, former, 0o644))
+      await (former === null ? removeFile(path) : writeFileAtomically(path, former, NEW_MODE))
       files.replace(file, former)
     },
   }
@@ -98,7 +102,7 @@ export async function writeRemoval(
       refuseTooLarge(name, text)
     }
     const path = join(folder, name)
-    const write = () => (text === null ? removeFile(path) : writeFileAtomically(path, text, 0o644))
+    const write = () => (text === null ? removeFile(path) : writeFileAtomically(path, text, NEW_MODE))
     await orRefuse(write, (fault) => `${name} cannot be changed: ${fault}.`)
     files.replace(name, text)
   }

@@ -64,6 +64,25 @@ export class ApiResourceWriter<T extends KubeObject> implements ResourceWriter<T
     return this.#mergePatch(target, { metadata: { uid: target.uid, ...version }, spec })
   }
 
+  /** As `patchSpec`, and takes an annotation away. */
+  withoutAnnotation(
+    target: ObjectRef,
+    annotation: string,
+    spec: Readonly<Record<string, unknown>>,
+  ): Promise<T> {
+    return this.#mergePatch(target, {
+      metadata: { uid: target.uid, annotations: { [annotation]: null } },
+      spec,
+    })
+  }
+
+  /** Whatever has the name by now. Needs no right to read it. Succeeds when it does not exist. */
+  async removeNamed(namespace: string, name: string): Promise<void> {
+    const { transport, kind } = this.#options
+    const path = objectPath(kind, { namespace, name })
+    await ignoreNotFound(transport.request({ method: 'DELETE', path }))
+  }
+
   async applyStatus({ namespace, name, uid }: ObjectRef, status: object): Promise<T> {
     const { kind } = this.#options
     const applied = await this.#send({

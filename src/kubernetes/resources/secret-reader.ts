@@ -7,7 +7,10 @@ export const SECRETS: ResourceKind = { apiVersion: 'v1', kind: 'Secret', plural:
 
 interface SecretObject {
   readonly type?: string
-  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> }
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
   readonly data?: Readonly<Record<string, string>>
 }
 
@@ -22,7 +25,7 @@ export function createSecretReader(transport: Transport): SecretReader {
       const values: Record<string, Uint8Array> = Object.create(null)
       for (const [key, text] of Object.entries(secret.data ?? {})) values[key] = Buffer.from(text, 'base64')
       const { type = '', metadata } = secret
-      return { data: values, type, labels: metadata?.labels ?? {} }
+      return { data: values, type, labels: metadata?.labels ?? {}, annotations: metadata?.annotations ?? {} }
     },
   }
 }

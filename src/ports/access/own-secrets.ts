@@ -47,6 +47,24 @@ export interface OwnSecretsCompiler {
    * StorageFullError when Redis is full, unless they are removed.
    */
   putOwnSecrets(owner: SecretOwner, secrets: OwnSecrets): Promise<OwnSecretsEnd>
+  /** Removes the applied header values that may not go on being sent to their origin. */
+  withdrawHeaderValues(owner: SecretOwner, mayKeep: MayKeepHeader): Promise<OwnSecretsEnd>
+}
+
+/** @param header its name in lower case */
+export type MayKeepHeader = (header: string, origin: string) => boolean
+
+/** The secrets without header values that may not be kept; the same object when all may. */
+export function withKeptHeaderValues(secrets: OwnSecrets, mayKeep: MayKeepHeader): OwnSecrets {
+  const { headerValues, headerOrigin: origin, ...signing } = secrets
+  const entries = Object.entries(headerValues)
+  const kept = entries.filter(([header]) => origin === undefined || mayKeep(header, origin))
+  if (kept.length === entries.length) return secrets
+  return {
+    ...signing,
+    headerValues: Object.fromEntries(kept),
+    ...(kept.length === 0 || origin === undefined ? {} : { headerOrigin: origin }),
+  }
 }
 
 /** Answers from memory, as `TeamSettingsSource` does. */

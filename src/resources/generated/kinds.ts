@@ -598,6 +598,10 @@ export interface TeamSettingsSpec {
     readonly secretRefs: readonly SecretRef[]
   }
   /**
+   * Names of further headers whose values are shown to nobody, in any case. Authorization, Cookie and their like are masked without it.
+   */
+  readonly maskedHeaders: readonly string[]
+  /**
    * Values of headers that pushed jobs name; they lie in Secrets, which only executors open.
    *
    * Items: One value, and where it may go.

@@ -10,7 +10,7 @@ import type {
 } from '../generated/kinds.ts'
 import { cronProblemsOf, settingsOfCronSpec } from '../cron-spec.ts'
 import { settingsOfSpec } from '../queue-spec.ts'
-import { headerSecretPlansOf, signingRefsOf } from '../secret-refs.ts'
+import { headerSecretPlansOf, maskedHeadersOf, signingRefsOf } from '../secret-refs.ts'
 import { API_VERSION, identityOf, type Resource } from '../resource.ts'
 import { secretDataOf } from '../secret-data.ts'
 import { appliedResourcesOf, channelPlansOf, membersOf } from '../team-channels.ts'
@@ -100,6 +100,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         channels: channelPlansOf(spec as TeamSettingsSpec),
         members: membersOf(spec as TeamSettingsSpec),
         appliedResources: appliedResourcesOf(spec as TeamSettingsSpec),
+        maskedHeaders: maskedHeadersOf(spec as TeamSettingsSpec),
       }
     },
   },
@@ -205,6 +206,7 @@ function makeSecret(fields: Fields, head: Head): Made {
         data,
         type: typeof fields.type === 'string' ? fields.type : '',
         labels: marks.labels,
+        annotations: marks.annotations,
       },
       checked: null,
       marks,

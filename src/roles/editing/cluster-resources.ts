@@ -1,3 +1,4 @@
+import type { HttpCron } from '../../editors/cron-editor.ts'
 import type { HttpQueue } from '../../editors/queue-editor.ts'
 import { KubernetesUsers } from '../../kubernetes/access/kubernetes-users.ts'
 import {
@@ -15,6 +16,7 @@ import { untilLed } from '../../redis/control/leader-epochs.ts'
 import { createNamespaceClaims } from '../../redis/control/namespaces/namespace-claims.ts'
 import { createCronStore } from '../../redis/crons/cron-store.ts'
 import { createQueueStore } from '../../redis/jobs/queues/queue-store.ts'
+import { UNFINISHED_ANNOTATION } from '../../resources/cron-secret.ts'
 import type { ApiSettings } from '../../settings/role-settings.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { type Cluster, openCluster } from '../parts/cluster-part.ts'
@@ -59,13 +61,20 @@ export async function openClusterResources(
 
 function storesInCluster(cluster: Cluster): ResourceStores {
   const { informer, writer } = cluster.openKind<HttpQueue>(HTTP_QUEUES, QUEUE_NAME_INDEXES)
+  const crons = cluster.openWriter<HttpCron>(HTTP_CRONS)
+  const secrets = cluster.openWriter(SECRETS)
   return {
     queues: writer,
-    crons: cluster.openWriter(HTTP_CRONS),
+    crons,
     windows: cluster.openWriter(MAINTENANCE_WINDOWS),
     tokens: cluster.openWriter(API_TOKENS),
     settings: cluster.openWriter(TEAM_SETTINGS),
-    secrets: cluster.openWriter(SECRETS),
+    secrets,
+    cronSecrets: {
+      create: (secret) => secrets.create(secret),
+      removeNamed: (namespace, name) => secrets.removeNamed(namespace, name),
+      finish: (cron, spec) => crons.withoutAnnotation(cron, UNFINISHED_ANNOTATION, spec),
+    },
     resourcesOf: queuesByName(informer),
     isWatched: (namespace) => cluster.isWatched(namespace),
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type HttpCron, ResourceCronEditor } from '../../editors/cron-editor.ts'
+import type { CronSecretStore } from '../../editors/cron-secrets.ts'
 import { createManagedResources, type ResourcesOfQueue } from '../../editors/managed-resources.ts'
 import { type HttpQueue, ResourceQueueEditor } from '../../editors/queue-editor.ts'
 import { createNotificationChannels } from '../../editors/notification-channels.ts'
@@ -28,6 +29,8 @@ export interface ResourceStores {
   readonly settings: SigningSecretsOptions['settings']
   readonly secrets: SigningSecretsOptions['secrets']
   readonly resourcesOf: ResourcesOfQueue<HttpQueue>
+  /** Absent in a folder. */
+  readonly cronSecrets?: CronSecretStore
   isWatched(namespace: string): boolean
   readonly endLeftOver?: WindowEditorOptions['endLeftOver']
 }
@@ -63,7 +66,14 @@ export function createEditors(
   }
   return {
     editor: new ResourceQueueEditor({ ...shared, queues, resourcesOf, store: stores.queues }),
-    cronEditor: new ResourceCronEditor({ ...shared, crons, store: stores.crons, newSuffix: newNameSuffix }),
+    cronEditor: new ResourceCronEditor({
+      ...shared,
+      crons,
+      store: stores.crons,
+      teamSettings: compiled,
+      cronSecrets: stores.cronSecrets ?? null,
+      newSuffix: newNameSuffix,
+    }),
     windowEditor: createWindowEditor({
       ...shared,
       windows,

@@ -38,7 +38,7 @@ export interface Cluster {
     transform?: (object: KubeObject) => KubeObject,
   ): OpenKind<T>
   /** A kind without a copy. */
-  openWriter<T extends KubeObject>(kind: ResourceKind): ResourceWriter<T>
+  openWriter<T extends KubeObject>(kind: ResourceKind): ApiResourceWriter<T>
 }
 
 export interface OpenKind<T extends KubeObject> {

@@ -212,10 +212,12 @@ describe('rights', () => {
     })
   })
 
-  test("over Secrets are the API's only where it may make signing secrets", async () => {
+  test("over Secrets are the API's to make and delete those of its crons, and more where it may make signing secrets", async () => {
     const rulesWith = async (...set: readonly string[]) =>
       JSON.stringify(rightsIn(await renderChart({ set })).find(({ name }) => name.endsWith('-api')))
-    expect(await rulesWith()).not.toContain('secrets')
+    const made = '{"apiGroups":[""],"resources":["secrets"],"verbs":["create","delete"]}'
+    expect(await rulesWith()).toContain(made)
+    expect(await rulesWith('api.cronSecrets.enabled=false')).not.toContain('secrets')
     const rules = await rulesWith('api.signingSecrets.enabled=true')
     expect(rules).toContain('{"apiGroups":[""],"resources":["secrets"],"verbs":["get","create","delete"]}')
     expect(rules).toContain('"resources":["teamsettings"],"verbs":["get","create","patch"]')

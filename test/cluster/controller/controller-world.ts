@@ -45,10 +45,11 @@ export interface ControllerWorld {
   close(): Promise<void>
 }
 
-/** What says who may use a Secret for what; without any it is Opaque. */
+/** What says who may use a Secret for what; without any it is Opaque, and its values may go anywhere. */
 export interface SecretMarks {
   readonly type?: string
   readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 export interface ControllerApi {
@@ -103,9 +104,9 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
   const putSecret: ControllerWorld['putSecret'] = async (
     name,
     data,
-    { type = 'Opaque', labels = {} } = {},
+    { type = 'Opaque', labels = {}, annotations = { 'punctual.dev/hosts': '*' } } = {},
   ) => {
-    const metadata = { name, namespace, labels }
+    const metadata = { name, namespace, labels, annotations }
     await api.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Secret', type, metadata, stringData: data }))
   }
   const reason: ControllerWorld['reason'] = (

@@ -4,6 +4,7 @@ import { createApiClient, type ApiClient } from '../../support/servers/api-clien
 import { runProgram, stopProgram, type Program } from '../../support/servers/processes.ts'
 import { startTarget, type Arrival, type Target } from '../../support/targets/target.ts'
 import { until } from '../../support/until.ts'
+import type { AnyObject } from '../../support/cluster/kubernetes-api.ts'
 import { openControllerWorld, SECRETS_KEY, type ControllerWorld } from '../controller/controller-world.ts'
 
 /** A poll of Secrets, a reconcile and a call, on a busy machine. */
@@ -97,8 +98,27 @@ test('a cron waits for the Secret of a header, its key, its mark and its value',
   await world.putSecret('partner', { token: 'Bearer first\n' }, { labels: HEADER_LABEL })
   await apply(5)
   await says('HttpCron', 'report', 'ends with a line break')
-  await world.putSecret('partner', { token: 'Bearer first' }, { labels: HEADER_LABEL })
+  const { host } = new URL(target.url)
+  const allow = (annotations: Readonly<Record<string, string>>) =>
+    world.putSecret('partner', { token: 'Bearer first' }, { labels: HEADER_LABEL, annotations })
+  // A Secret of before the annotation has none, and applying one leaves out what it does not name.
+  await removeSecret('partner')
+  await allow({})
   await apply(6)
+  await says(
+    'HttpCron',
+    'report',
+    `kubectl annotate secret partner --namespace ${world.namespace} --overwrite 'punctual.dev/hosts=${host}'`,
+  )
+  await allow({ 'punctual.dev/hosts': 'partner.example' })
+  await apply(7)
+  await says(
+    'HttpCron',
+    'report',
+    `may not go to ${host}: its annotation punctual.dev/hosts says partner.example.`,
+  )
+  await allow({ 'punctual.dev/hosts': `partner.example, ${host}` })
+  await apply(8)
   await world.reason('HttpCron', 'report', 'Reconciled')
   await until('the target gets it', async () => {
     await runCron('report')
@@ -168,11 +188,56 @@ test('what others apply as a manifest of the API is the same', async () => {
   expect((await world.get('HttpQueue', 'signed')).spec).toEqual({ queueName: 'signed', ...signed.spec })
 })
 
+test('a cron that the API makes has its secret headers in a Secret that goes with it', async () => {
+  const secretsOf = async (name: string) => {
+    const path = `/api/v1/namespaces/${world.namespace}/secrets`
+    const { items } = (await world.api.send('GET', path)) as unknown as { items: readonly AnyObject[] }
+    return items.filter(({ metadata }) => metadata.name.startsWith(`${name}-headers-`))
+  }
+  const made = await client.send<{ id: number }>('POST', '/api/crons', {
+    name: 'Made',
+    url: `${target.url}/made`,
+    cron_expression: '0 0 1 1 *',
+    headers: { Authorization: 'Bearer made-1', Accept: 'text/plain' },
+  })
+  expect(made.status, JSON.stringify(made.body)).toBe(201)
+  const { items } = (await world.api.send(
+    'GET',
+    `/apis/punctual.dev/v1alpha1/namespaces/${world.namespace}/httpcrons`,
+  )) as unknown as { items: readonly AnyObject[] }
+  const cron = items.find(({ metadata }) => metadata.name.startsWith('made-')) ?? expect.fail('it is there')
+  const { name } = cron.metadata
+  expect(JSON.stringify(cron)).not.toMatch(/Bearer|unfinished/)
+  const [secret, ...others] = await secretsOf(name)
+  expect(others).toEqual([])
+  expect(secret).toMatchObject({
+    type: 'punctual.dev/header-secret',
+    metadata: {
+      annotations: { 'punctual.dev/hosts': new URL(target.url).host },
+      ownerReferences: [{ kind: 'HttpCron', name, uid: cron.metadata['uid'] }],
+    },
+  })
+  const arrives = (value: string) =>
+    until(`${value} arrives`, async () => {
+      await runCron(name)
+      return last('/made')?.headers['authorization'] === value
+    })
+  await arrives('Bearer made-1')
+  const path = `/api/crons/${made.body.id}`
+  const edited = await client.send('PATCH', path, { headers: { Authorization: 'Bearer made-2' } })
+  expect(edited).toMatchObject({ status: 200, body: { headers: { Authorization: '(hidden)' } } })
+  await arrives('Bearer made-2')
+  expect(await secretsOf(name)).toHaveLength(1)
+  expect((await client.send('DELETE', path)).status).toBe(204)
+  await until('its Secret is gone', async () => (await secretsOf(name)).length === 0, POLLED_TIMEOUT_MS)
+})
+
 test(
   'a Secret that changes is read by itself, and one that is deleted is told',
   async () => {
     const { host } = new URL(target.url)
-    await world.putSecret('pushed', { token: 'Bearer pushed-1' }, { type: 'punctual.dev/header-secret' })
+    const PUSHED = { type: 'punctual.dev/header-secret', annotations: { 'punctual.dev/hosts': host } }
+    await world.putSecret('pushed', { token: 'Bearer pushed-1' }, PUSHED)
     await world.apply('TeamSettings', 'team', {
       headerSecrets: [{ name: 'pushed', secretKeyRef: { name: 'pushed', key: 'token' }, hosts: [host] }],
     })
@@ -194,10 +259,28 @@ test(
       )
     await arrives('/pushed', 'Bearer pushed-1', sent)
 
-    await world.putSecret('pushed', { token: 'Bearer pushed-2' }, { type: 'punctual.dev/header-secret' })
+    await world.putSecret('pushed', { token: 'Bearer pushed-2' }, PUSHED)
     await world.putSecret('partner', { token: 'Bearer second' }, { labels: HEADER_LABEL })
     await arrives('/pushed', 'Bearer pushed-2', sent)
     await arrives('/report', 'Bearer second', () => runCron('report'))
+
+    // Its owner takes back where it may go: pushes are refused, and so is what waits or is replayed.
+    await world.putSecret(
+      'pushed',
+      { token: 'Bearer pushed-2' },
+      { ...PUSHED, annotations: { 'punctual.dev/hosts': 'partner.example' } },
+    )
+    await until('a push is refused', async () => (await sent()) === null, POLLED_TIMEOUT_MS)
+    const refused = await client.send('POST', '/api/jobs', {
+      ...push,
+      header_secrets: { Authorization: 'pushed' },
+    })
+    expect(refused).toMatchObject({
+      status: 422,
+      body: {
+        errors: { 'header_secrets.Authorization': [expect.stringContaining('may not go to the host')] },
+      },
+    })
 
     await removeSecret('pushed')
     await removeSecret('partner')

@@ -488,3 +488,45 @@ async function everythingIn(client: Installation['redis']['client'], key: string
       return String(await client.get(key))
   }
 }
+
+test('a header that the team masks reaches the target, and is shown nowhere', async () => {
+  const value = canary('masked')
+  await here.withCompiler((compiler) =>
+    compiler.putTeam('default', { egressAllow: [], signingSecrets: [], maskedHeaders: ['x-customer'] }),
+  )
+  await until('the API knows it', async () => {
+    const { masked_headers: names } = await send<{ masked_headers: string[] }>('GET', '/api/team')
+    return names.join() === 'x-customer'
+  })
+  const masks = async (): Promise<boolean> => {
+    const probe = {
+      queue: 'masked',
+      url: `${here.target.url}/echo`,
+      headers: { 'X-Customer': 'a-long-probe' },
+    }
+    const { job_id: id } = await send<{ job_id: number }>('POST', '/api/jobs', {
+      ...probe,
+      retries_enabled: false,
+    })
+    await here.client.ended(id)
+    const { calls } = await send<Job>('GET', `/api/jobs/${id}`)
+    return !JSON.stringify(calls[0]?.response).includes('a-long-probe')
+  }
+  await until('executors know it', masks)
+  const body = { queue: 'masked', url: `${here.target.url}/echo`, headers: { 'X-Customer': value } }
+  const { job_id: id } = await send<{ job_id: number }>('POST', '/api/jobs', {
+    ...body,
+    retries_enabled: false,
+  })
+  await here.client.ended(id)
+  expect(here.target.arrivals('/echo').at(-1)?.headers['x-customer']).toBe(value)
+  expect((await send<Job>('GET', `/api/jobs/${id}`)).headers).toEqual({ 'X-Customer': '(hidden)' })
+  await send('GET', '/api/jobs?limit=10')
+  expect(await findersOf(value)).toEqual([])
+  const elsewhere = here.target.url.replace('127.0.0.1', 'localhost')
+  const moved = await here.client.send('POST', `/api/jobs/${id}/duplicate`, { url: elsewhere })
+  expect(moved).toMatchObject({
+    status: 422,
+    body: { errors: { 'headers.X-Customer': [expect.anything()] } },
+  })
+})

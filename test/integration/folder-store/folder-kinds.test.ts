@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { chmodSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { refOf } from '../../../src/ports/resource-store.ts'
@@ -48,4 +48,24 @@ it('a change that the schema refuses names the field, and writes nothing', async
     message: expect.stringContaining('spec.timeoutSeconds') as string,
   })
   expect(read('a.yaml')).toBe(queue('a'))
+})
+
+it('a new file may be read by nobody else, and one that is there keeps its permissions', async () => {
+  write('a.yaml', queue('a'))
+  chmodSync(join(here.folder, 'a.yaml'), 0o640)
+  const modeOf = (file: string) => statSync(join(here.folder, file)).mode & 0o777
+  const store = await start()
+  const crons = store.kind('HttpCron')
+  const spec = {
+    cronExpression: '* * * * *',
+    url: 'https://example.com/',
+    headers: [{ name: 'Authorization', value: 'Bearer canary' }],
+  }
+  const made = await crons.create({ metadata: { name: 'c', namespace: 'default' }, spec })
+  expect(modeOf('c.yaml')).toBe(0o600)
+  await crons.patchSpec(refOf(made), { timeoutSeconds: 5 }, null)
+  const kind = store.kind('HttpQueue')
+  const found = (await kind.read('default', 'a')) ?? expect.fail('it is there')
+  await kind.patchSpec(refOf(found), { timeoutSeconds: 5 }, null)
+  expect([modeOf('c.yaml'), modeOf('a.yaml')]).toEqual([0o600, 0o640])
 })

@@ -271,6 +271,29 @@ describe('the keys of secrets', () => {
     expect(await messages()).not.toContain(sealedText)
   })
 
+  test('the doctor names header secrets without a value, and no others', async () => {
+    const box = only(former)
+    const secret = (name: string, value: string | null) => ({ name, hosts: ['a.test'], value })
+    const put = (headerSecrets: readonly ReturnType<typeof secret>[]) =>
+      createSettingsCompiler({ engine: opened.engine, box, epoch: null }).putTeam('team-h', {
+        egressAllow: [],
+        signingSecrets: [],
+        headerSecrets,
+      })
+    const ofTeam = async () =>
+      (await checkSecrets(opened.engine, box)).findings.filter(({ subject }) => subject === 'team team-h')
+    await put([secret('one', 'v'), secret('two', null), secret('three', null)])
+    expect(await ofTeam()).toMatchObject([
+      {
+        severity: 'warning',
+        message: 'These header secrets have no value, so calls that name them fail: two, three.',
+      },
+    ])
+    await put([secret('one', 'v')])
+    expect(await ofTeam()).toEqual([])
+    await redis.client.hdel('punctual:teams', 'team-h')
+  })
+
   describe('sealing anew', () => {
     const owner = { team: 'team-k', kind: 'cron', name: 'nightly' } as const
     const own = {

@@ -89,6 +89,7 @@ test.each([
   ['AlertList.properties.alerts.maxItems', limits.LIST_LIMIT_MAX],
   ['Alert.properties.deliveries.maxItems', limits.CHANNELS_PER_TEAM_MAX],
   ['Team.properties.header_secrets.maxItems', limits.HEADER_SECRETS_PER_TEAM_MAX],
+  ['Team.properties.masked_headers.maxItems', limits.MASKED_HEADERS_PER_TEAM_MAX],
   ['JobPush.properties.header_secrets.maxProperties', limits.HEADER_SECRETS_PER_JOB_MAX],
   [
     'JobPush.properties.header_secrets.additionalProperties.maxLength',

@@ -1,9 +1,10 @@
-import type { ReadSecret, SecretReader } from '../../../src/ports/kubernetes.ts'
+import type { SecretMarks } from '../../../src/domain/secrets/secret-use.ts'
+import type { SecretReader } from '../../../src/ports/kubernetes.ts'
 
-/** Secrets as text, by `namespace/name`; each may be used for anything unless `marks` says otherwise. */
+/** Secrets as text, by `namespace/name`; each may be used for anything and go anywhere unless `marks` says otherwise. */
 export function createFakeSecrets() {
   const texts = new Map<string, Readonly<Record<string, string>>>()
-  const marks = new Map<string, Pick<ReadSecret, 'type' | 'labels'>>()
+  const marks = new Map<string, Partial<SecretMarks>>()
   const state = { reads: 0, fault: null as Error | null }
   const reader: SecretReader = {
     read: async (namespace, name) => {
@@ -12,12 +13,15 @@ export function createFakeSecrets() {
       const data = texts.get(`${namespace}/${name}`)
       if (data === undefined) return null
       const bytes = Object.entries(data).map(([key, text]) => [key, Buffer.from(text)] as const)
-      const { type, labels } = marks.get(`${namespace}/${name}`) ?? signing
-      return { data: Object.fromEntries(bytes), type, labels }
+      return { ...anything, ...marks.get(`${namespace}/${name}`), data: Object.fromEntries(bytes) }
     },
   }
   return { texts, marks, state, reader }
 }
 
 /** The type of one, the label of the other. */
-const signing = { type: 'punctual.dev/signing-secret', labels: { 'punctual.dev/secret': 'header' } }
+const anything = {
+  type: 'punctual.dev/signing-secret',
+  labels: { 'punctual.dev/secret': 'header' },
+  annotations: { 'punctual.dev/hosts': '*' },
+}

@@ -3,7 +3,12 @@ import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { MaintenanceWindow } from '../../../src/domain/windows/maintenance-window.ts'
-import { areUnread, NO_OWN_SECRETS, type OwnSecrets } from '../../../src/ports/access/own-secrets.ts'
+import {
+  areUnread,
+  NO_OWN_SECRETS,
+  type OwnSecrets,
+  withKeptHeaderValues,
+} from '../../../src/ports/access/own-secrets.ts'
 import type { CompileEnd, EngineFacts, SettingsCompiler, TeamPolicy } from '../../../src/ports/settings.ts'
 import { queueKey } from '../../../src/resources/queue-owner.ts'
 
@@ -91,6 +96,15 @@ export function createMemoryEngine(
         return effect(false, () => ({ status: 'applied' }))
       return effect(!isDeepStrictEqual({ ...held }, { ...secrets }), () => {
         engine.ownSecrets.set(key, secrets)
+        return { status: 'applied' }
+      })
+    },
+    withdrawHeaderValues: ({ team, kind, name }, mayKeep) => {
+      const key = `${kind} ${queueKey(team, name)}`
+      const held = engine.ownSecrets.get(key)
+      const kept = held === undefined ? undefined : withKeptHeaderValues(held, mayKeep)
+      return effect(kept !== held, () => {
+        if (kept !== undefined) engine.ownSecrets.set(key, kept)
         return { status: 'applied' }
       })
     },

@@ -7,6 +7,7 @@ import {
   StorageFullError,
   StoreUnavailableError,
 } from '../../../src/domain/errors.ts'
+import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import { ResourceCronEditor } from '../../../src/editors/cron-editor.ts'
 import { createManagedResources } from '../../../src/editors/managed-resources.ts'
 import type { Cron } from '../../../src/ports/crons.ts'
@@ -65,6 +66,8 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
         }),
       remove: (team, name) => engine(() => (inEngine.delete(`${team}/${name}`) ? 'removed' : 'not_found')),
     },
+    teamSettings: { of: () => NO_TEAM_SETTINGS },
+    cronSecrets: null,
     store: {
       read: writer.read,
       create: guarded(writer.create),

@@ -169,6 +169,7 @@ describe('team settings', () => {
             headerSecrets: [],
             channels: [],
             members: [],
+            maskedHeaders: [],
           },
         },
       ],
@@ -352,6 +353,8 @@ describe('header secrets', () => {
   const partner = (fields: string) => `{ apiVersion: v1, kind: Secret, metadata: { name: p }, ${fields} }`
   const secretsIn = ({ snapshot }: ReturnType<typeof of>) => snapshot.teams[0]?.policy.headerSecrets
   const usable = 'type: punctual.dev/header-secret'
+  const annotated = (text: string) =>
+    `{ apiVersion: v1, kind: Secret, metadata: { name: p, annotations: { punctual.dev/hosts: '${text}' } }, ${usable}, stringData: { token: canary } }`
 
   it('have the values of their Secret; without one they have none, and all else is applied', () => {
     const hosts = { a: { name: 'a', hosts: ['a.test'] }, b: { name: 'b', hosts: ['b.test'] } }
@@ -374,6 +377,17 @@ describe('header secrets', () => {
     ])
     expect(texts(one)).toEqual([
       'a.yaml, document 1, spec.headerSecrets[1].secretKeyRef: Secret p has no key b.',
+    ])
+    const narrowed = of([
+      file('a.yaml', 1, settings),
+      file('b.yaml', 2, annotated('a.test').replace('{ token: canary }', '{ a: canary, b: x }')),
+    ])
+    expect(secretsIn(narrowed)).toEqual([
+      { ...hosts.a, value: 'canary' },
+      { name: 'b', hosts: [], value: null },
+    ])
+    expect(texts(narrowed)).toEqual([
+      'a.yaml, document 1, spec.headerSecrets[1].secretKeyRef: Secret p may not go to b.test: its annotation punctual.dev/hosts says a.test.',
     ])
     const other = of([
       file('a.yaml', 1, settings),
@@ -439,6 +453,23 @@ describe('secrets of a queue or cron', () => {
         },
       },
     ])
+  })
+
+  it('of a cron go where their Secret says, and are taken away when it says otherwise', () => {
+    const says = (text: string) =>
+      header.replace('name: partner', `name: partner, annotations: { punctual.dev/hosts: '${text}' }`)
+    const held = ({ snapshot }: ReturnType<typeof of>) =>
+      snapshot.secrets.map(({ secrets }) => secrets.headerValues)
+    const before = of(files(cron, says('a.test')))
+    expect([held(before), texts(before)]).toEqual([[{ 'x-key': 'canary' }], []])
+    const moved = of(files(cron.replace('a.test', 'b.test'), says('a.test')), before.snapshot)
+    const refusal = 'Secret partner may not go to b.test: its annotation punctual.dev/hosts says a.test.'
+    expect([held(moved), texts(moved)]).toEqual([
+      [{ 'x-key': 'canary' }],
+      [`0.yaml, document 1, spec.headers: ${refusal}`],
+    ])
+    expect(held(of(files(cron, says('other.test')), before.snapshot))).toEqual([{}])
+    expect(held(of(files(cron, says('no host')), before.snapshot))).toEqual([{ 'x-key': 'canary' }])
   })
 
   it('of a cron whose new URL is blocked stay with what stays of it', () => {

@@ -32,6 +32,7 @@ const team = (name: string, ...egressAllow: string[]) => ({
     quotas: NO_QUOTAS,
     channels: [],
     members: [],
+    maskedHeaders: [],
   },
 })
 const NONE: ReadonlySet<string> = new Set()

@@ -1791,11 +1791,18 @@ export interface Team {
   header_secrets: {
     name: string
     /**
-     * @minItems 1
-     * @maxItems 10
+     * Empty while its Secret lets it go to none of them.
+     *
+     * @maxItems 500
      */
     hosts: string[]
   }[]
+  /**
+   * Names of the team's further secret headers, in lower case: their values are shown to nobody. Absent from an API of an older version.
+   *
+   * @maxItems 50
+   */
+  masked_headers?: string[]
 }
 /**
  * How a channel does.

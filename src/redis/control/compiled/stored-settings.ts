@@ -36,11 +36,13 @@ interface StoredTeam {
   readonly channels: readonly Channel[]
   readonly members: readonly Member[]
   readonly appliedResources?: AppliedResources
+  /** Absent = none. */
+  readonly maskedHeaders?: readonly string[]
 }
 
 export function encodeTeam(box: SecretBox, team: string, policy: TeamPolicy): string {
   const { egressAllow, signingSecrets, signingSecretIds = [], quotas, channels = [], members = [] } = policy
-  const { appliedResources, headerSecrets = [] } = policy
+  const { appliedResources, headerSecrets = [], maskedHeaders = [] } = policy
   const stored: StoredTeam = {
     egressAllow,
     signingSecrets: signingSecrets.map((secret) => box.seal(secret, signingContext(team))),
@@ -58,6 +60,7 @@ export function encodeTeam(box: SecretBox, team: string, policy: TeamPolicy): st
           ),
         }),
     ...(appliedResources === undefined ? {} : { appliedResources }),
+    ...(maskedHeaders.length === 0 ? {} : { maskedHeaders }),
   }
   return JSON.stringify(stored)
 }
@@ -67,7 +70,7 @@ export function decodeTeam(box: SecretBox | null, team: string, value: string): 
   const { version, text } = split(value)
   const stored = JSON.parse(text) as StoredTeam
   const { egressAllow, signingSecrets, signingSecretIds, quotas, channels, members } = stored
-  const { appliedResources, headerSecrets = [] } = stored
+  const { appliedResources, headerSecrets = [], maskedHeaders } = stored
   const open = (sealed: string, context: string): string | null => box?.open(sealed, context) ?? null
   return {
     version,
@@ -83,6 +86,7 @@ export function decodeTeam(box: SecretBox | null, team: string, value: string): 
     ),
     members,
     ...(appliedResources === undefined ? {} : { appliedResources }),
+    ...(maskedHeaders === undefined ? {} : { maskedHeaders }),
   }
 }
 

@@ -3,10 +3,12 @@ import { SECRET_BYTES_PER_OWNER_MAX } from '../../../domain/limits.ts'
 import {
   areUnread,
   NO_OWN_SECRETS,
+  type MayKeepHeader,
   type OwnSecrets,
   type OwnSecretsCompiler,
   type OwnSecretsEnd,
   type SecretOwner,
+  withKeptHeaderValues,
 } from '../../../ports/access/own-secrets.ts'
 import type { Engine } from '../../base/engine/engine.ts'
 import { SECRETS_KEY } from '../../base/layout/keys.ts'
@@ -62,6 +64,18 @@ export class OwnSecretsWriter implements OwnSecretsCompiler {
     }
     const end = await this.#put(stored, owner, text)
     return end.status === 'applied' ? { ...end, mustBeReadFirst } : end
+  }
+
+  async withdrawHeaderValues(owner: SecretOwner, mayKeep: MayKeepHeader): Promise<OwnSecretsEnd> {
+    const { fields, unconfirmed } = await this.#storedOwners()
+    const field = ownerField(owner)
+    if (!fields.has(field) && !unconfirmed.has(field)) return { status: 'applied' }
+    const value = await this.#engine.runner.read((redis) => redis.hget(SECRETS_KEY, field))
+    const former = value === null || this.#box === null ? null : openedOrNull(this.#box, field, value)
+    // What nobody can open is sent by nobody.
+    if (former === null) return { status: 'applied' }
+    const kept = withKeptHeaderValues(former, mayKeep)
+    return kept === former ? { status: 'applied' } : this.putOwnSecrets(owner, kept)
   }
 
   /** Refuses secrets, but writes an entry without values: with none, the team's secrets would sign in their place. */

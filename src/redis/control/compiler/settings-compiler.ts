@@ -3,7 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { NO_TERMS } from '../../../domain/access/token-terms.ts'
 import { StartupError } from '../../../domain/errors.ts'
 import { NO_QUOTAS, QUOTA_NAMES } from '../../../domain/quotas.ts'
-import { NO_OWN_SECRETS, type SecretOwner } from '../../../ports/access/own-secrets.ts'
+import {
+  NO_OWN_SECRETS,
+  type OwnSecretsCompiler,
+  type SecretOwner,
+} from '../../../ports/access/own-secrets.ts'
 import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../../../ports/settings.ts'
 import { CronWriter } from '../../crons/write/cron-writer.ts'
 import type { Engine } from '../../base/engine/engine.ts'
@@ -100,7 +104,10 @@ export function createSettingsCompiler({
 function queuesAndCrons(
   engine: Engine,
   { box, epoch }: { readonly box: SecretBox | null; readonly epoch: number | null },
-): Pick<SettingsCompiler, 'applyQueue' | 'removeQueue' | 'applyCron' | 'removeCron' | 'putOwnSecrets'> {
+): Pick<
+  SettingsCompiler,
+  'applyQueue' | 'removeQueue' | 'applyCron' | 'removeCron' | keyof OwnSecretsCompiler
+> {
   const queues = new QueueWriter(engine, { epoch, isCompiled: true })
   const crons = new CronWriter(engine, epoch)
   const secrets = new OwnSecretsWriter(engine, box, epoch)
@@ -123,6 +130,7 @@ function queuesAndCrons(
     removeCron: async (team, name) =>
       withoutSecrets({ team, kind: 'cron', name }, { status: await crons.remove(team, name) }),
     putOwnSecrets: (owner, own) => secrets.putOwnSecrets(owner, own),
+    withdrawHeaderValues: (owner, mayKeep) => secrets.withdrawHeaderValues(owner, mayKeep),
   }
 }
 
@@ -161,7 +169,7 @@ function isPolicy(
   try {
     const applied = decodeTeam(box, team, value)
     const { egressAllow, signingSecrets, quotas = NO_QUOTAS, channels = [], members = [] } = policy
-    const { headerSecrets = [] } = policy
+    const { headerSecrets = [], maskedHeaders = [] } = policy
     return (
       isSealedAnew(box, value) &&
       isDeepStrictEqual(applied.signingSecretIds, policy.signingSecretIds ?? []) &&
@@ -171,7 +179,8 @@ function isPolicy(
       isDeepStrictEqual(applied.headerSecrets, headerSecrets) &&
       isDeepStrictEqual(applied.channels, channels) &&
       isDeepStrictEqual(applied.members, members) &&
-      applied.appliedResources === policy.appliedResources
+      applied.appliedResources === policy.appliedResources &&
+      isDeepStrictEqual(applied.maskedHeaders ?? [], maskedHeaders)
     )
   } catch {
     return false

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import { NO_OWN_SECRETS, type OwnSecrets } from '../../../../src/ports/access/own-secrets.ts'
 import { createSettingsCompiler } from '../../../../src/redis/control/compiler/settings-compiler.ts'
+import { decodeOwnSecrets } from '../../../../src/redis/control/compiled/stored-own-secrets.ts'
 import { SECRETS_KEY } from '../../../../src/redis/base/layout/keys.ts'
 import { SecretBox } from '../../../../src/redis/base/secret-box.ts'
 import { openEngine, type TestEngine } from '../../../support/engine/engine.ts'
@@ -91,4 +92,36 @@ describe('executors need not read before the settings', () => {
     const end = await compiler.putOwnSecrets(owner, secrets)
     expect(end).not.toMatchObject({ mustBeReadFirst: true })
   })
+})
+
+it('header values are withdrawn, those alone that may not go on being sent where they went', async () => {
+  const compiler = newCompiler()
+  const { signingSecrets } = SIGNED
+  const field = '["one","cron","nightly"]'
+  const stored = async () =>
+    decodeOwnSecrets(box, field, (await redis.client.hget(SECRETS_KEY, field)) ?? expect.fail('it is there'))
+  const values = async () => ({ ...(await stored()).headerValues })
+  await compiler.putOwnSecrets(owner, {
+    ...SIGNED,
+    ...HEADERS,
+    ...SIGNING,
+    headerValues: { 'x-key': 'v', 'x-other': 'w' },
+  })
+  const asked: string[][] = []
+  const keeping = (kept: readonly string[]) =>
+    compiler.withdrawHeaderValues(owner, (header, origin) => {
+      asked.push([header, origin])
+      return kept.includes(header)
+    })
+  await keeping(['x-key', 'x-other'])
+  expect(await values()).toEqual({ 'x-key': 'v', 'x-other': 'w' })
+  expect(await keeping(['x-other'])).toMatchObject({ status: 'applied' })
+  expect(asked).toContainEqual(['x-key', 'https://a.test'])
+  expect(await values()).toEqual({ 'x-other': 'w' })
+  // Another controller, which has not written them.
+  await newCompiler().withdrawHeaderValues(owner, () => false)
+  expect(await values()).toEqual({})
+  expect(await stored()).toMatchObject({ signingSecrets })
+  const none = { ...owner, name: 'none' }
+  expect(await compiler.withdrawHeaderValues(none, () => false)).toEqual({ status: 'applied' })
 })

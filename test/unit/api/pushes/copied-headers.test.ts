@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { copyChangeOf } from '../../../../src/api/pushes/copied-headers.ts'
 import { MASK } from '../../../../src/domain/access/masking.ts'
+import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../../src/ports/settings.ts'
 import type { JobChain } from '../../../../src/domain/jobs/job.ts'
 import {
   headerSecretsOf,
@@ -8,7 +9,11 @@ import {
   withHeaderSecrets,
 } from '../../../../src/domain/secrets/secret-values.ts'
 
-const SECRETS = [{ name: 'partner', hosts: ['api.test', 'new.test'], value: null }]
+const SETTINGS: TeamSettings = {
+  ...NO_TEAM_SETTINGS,
+  headerSecrets: [{ name: 'partner', hosts: ['api.test', 'new.test'], value: null }],
+  maskedHeaders: ['x-customer'],
+}
 const OF_CRON = secretValueText({ cron: 'report', secret: 'partner', key: 'token' })
 
 const copy = (
@@ -29,7 +34,7 @@ const copy = (
   copyChangeOf(
     { request: { url: 'https://api.test/v1', headers }, lost } as JobChain,
     { request: url === undefined ? {} : { url }, headers: { values, secrets, contentType } },
-    SECRETS,
+    SETTINGS,
   )
 const problemOf = (made: ReturnType<typeof copy>) => (made.kind === 'invalid' ? made.problem.message : made)
 
@@ -40,6 +45,7 @@ describe('a copy that goes to another host', () => {
 
   test.each([
     ['a header that is hidden', { Authorization: 'Bearer x' }, 'Authorization'],
+    ['a header of a name that the team masks', { 'X-Customer': '7' }, 'X-Customer'],
     ['a value of a Secret of a cron', { 'X-Partner': OF_CRON }, 'X-Partner'],
   ])('does not take along %s', (_title, headers, name) => {
     expect(problemOf(copy(headers, { url }))).toBe(anew(name))

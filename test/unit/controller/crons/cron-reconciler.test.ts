@@ -3,6 +3,7 @@ import type { CronStatsEntry } from '../../../../src/ports/crons.ts'
 import { StorageFullError } from '../../../../src/domain/errors.ts'
 import { NO_OWN_SECRETS } from '../../../../src/ports/access/own-secrets.ts'
 import { SECRET_POLL_MS, SECRET_READS_MAX } from '../../../../src/controller/secrets/secret-polls.ts'
+import { UNFINISHED_CRON_MS } from '../../../../src/controller/crons/cron-reconciler.ts'
 import { createCronWorld } from './cron-world.ts'
 
 const KEY = 'shop/nightly'
@@ -153,6 +154,65 @@ describe('Secrets', () => {
       'Redis is full: settings applied earlier stay, and the current ones are applied when there is room.',
     )
     expect(engine.crons.size).toBe(0)
+  })
+
+  describe('go where their Secret says', () => {
+    const world = () => {
+      const parts = createCronWorld()
+      parts.secrets.texts.set('shop/partner', { token: 'canary' })
+      const says = (text: string | null) =>
+        parts.secrets.marks.set('shop/partner', {
+          annotations: text === null ? {} : { 'punctual.dev/hosts': text },
+        })
+      const values = () => parts.engine.ownSecrets.get(`cron ${KEY}`)?.headerValues
+      const url = 'https://partner.test/hook'
+      return { ...parts, says, values, url }
+    }
+
+    it('and nowhere else: a cron that calls another host is refused, and nothing is applied', async () => {
+      const { resources, says, settle, condition, engine, values } = world()
+      says('partner.test')
+      resources.put(KEY, { headers: HEADERS, url: 'https://evil.test/x' })
+      await settle(KEY)
+      expect(condition(KEY, 'Ready')).toMatchObject({
+        reason: 'SecretNotUsable',
+        message: expect.stringContaining(
+          'Secret partner may not go to evil.test: its annotation punctual.dev/hosts says partner.test.',
+        ),
+      })
+      expect([engine.crons.size, values()]).toEqual([0, undefined])
+    })
+
+    it('which their owner does by a command that the condition names', async () => {
+      const { resources, says, settle, condition, values, url } = world()
+      says(null)
+      resources.put(KEY, { headers: HEADERS, url })
+      await settle(KEY)
+      expect(condition(KEY, 'Ready')?.message).toContain(
+        "kubectl annotate secret partner --namespace shop --overwrite 'punctual.dev/hosts=partner.test'",
+      )
+      expect(values()).toBeUndefined()
+      says('partner.test')
+      await settle(KEY)
+      expect(values()).toEqual({ authorization: 'canary' })
+    })
+
+    it('and an edit to another host leaves what was applied, which a change of the Secret takes away', async () => {
+      const { resources, says, settle, condition, values, url } = world()
+      says('partner.test')
+      resources.put(KEY, { headers: HEADERS, url })
+      await settle(KEY)
+      resources.put(KEY, { url: 'https://evil.test/' })
+      await settle(KEY)
+      expect(condition(KEY, 'Ready')).toMatchObject({ reason: 'SecretNotUsable' })
+      expect(values()).toEqual({ authorization: 'canary' })
+      says(null)
+      await settle(KEY)
+      expect(values()).toEqual({ authorization: 'canary' })
+      says('other.test')
+      await settle(KEY)
+      expect(values()).toEqual({})
+    })
   })
 
   it('that are for something else are not sent anywhere', async () => {
@@ -420,5 +480,43 @@ describe('a cron whose copy lacks its payload', () => {
     world.found.isSuccessor = true
     await world.reconcile(KEY)
     expect(world.engine.crons.has(KEY)).toBe(false)
+  })
+})
+
+describe('a cron whose Secret the API may not have made yet', () => {
+  const unfinished = (ageMs: number, wallMs: number) => ({
+    annotations: { 'punctual.dev/unfinished': 'true' },
+    creationTimestamp: new Date(wallMs - ageMs).toISOString(),
+  })
+
+  it('is neither applied nor told of, until the mark is taken away', async () => {
+    const { engine, resources, events, clock, reconcile, settle } = createCronWorld()
+    resources.put(KEY, {}, unfinished(0, clock.wallMs()))
+    expect(await reconcile(KEY)).toBe('polled')
+    expect([engine.crons.size, resources.writes, events]).toEqual([0, [], []])
+    resources.put(KEY, {}, { annotations: {} })
+    await settle(KEY)
+    expect(engine.crons.size).toBe(1)
+  })
+
+  it('is deleted when nobody has finished it in time', async () => {
+    const { engine, resources, clock, reconcile } = createCronWorld()
+    resources.put(KEY, {}, unfinished(UNFINISHED_CRON_MS - 1, clock.wallMs()))
+    expect(await reconcile(KEY)).toBe('again')
+    await clock.advance(1)
+    expect(await reconcile(KEY)).toBe('done')
+    expect([engine.crons.size, resources.get(KEY), resources.writes]).toEqual([
+      0,
+      undefined,
+      [`remove ${KEY}`],
+    ])
+  })
+
+  it('is an ordinary one once it was applied, as by a controller of the version before', async () => {
+    const { engine, resources, clock, settle, status } = await applied()
+    resources.put(KEY, { timeoutSeconds: 5 }, unfinished(2 * UNFINISHED_CRON_MS, clock.wallMs()))
+    await settle(KEY)
+    expect(status(KEY)).toMatchObject({ id: 1 })
+    expect(engine.crons.get(KEY)?.settings).toMatchObject({ timeoutSeconds: 5 })
   })
 })

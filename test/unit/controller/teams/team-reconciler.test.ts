@@ -112,11 +112,22 @@ it('applies egress and signing secrets, and writes nothing the next time', async
     quotas: NO_QUOTAS,
     channels: [],
     members: [],
+    maskedHeaders: [],
   })
   expect(ready()).toMatchObject({ status: 'True', reason: 'Reconciled' })
   const { length } = kind.writes
   await reconcile()
   expect(kind.writes).toHaveLength(length)
+})
+
+it('applies the names of headers that the team masks, in lower case', async () => {
+  const { kind, engine, reconcile } = setUp()
+  kind.put(KEY, { maskedHeaders: ['X-Customer', 'x-order'] })
+  await reconcile()
+  expect(engine.teams.get('shop')?.maskedHeaders).toEqual(['x-customer', 'x-order'])
+  kind.put(KEY, { maskedHeaders: [] })
+  await reconcile()
+  expect(engine.teams.get('shop')?.maskedHeaders).toEqual([])
 })
 
 describe('header secrets', () => {
@@ -149,6 +160,50 @@ describe('header secrets', () => {
     await reconcile()
     expect(condition()).toBeUndefined()
     expect(values()).toEqual([])
+  })
+
+  it('go where both the settings and their Secret say, wherever either changes', async () => {
+    const { kind, engine, marks, secrets, reconcile, condition } = world()
+    const says = (text: string) => marks.set('shop/partner', { annotations: { 'punctual.dev/hosts': text } })
+    const applied = () => engine.teams.get('shop')?.headerSecrets
+    secrets.set('shop/partner', { token: 'canary' })
+    kind.put(KEY, { headerSecrets: [{ ...partner('a'), hosts: ['*.test', 'evil.example'] }] })
+    says('api.test,other.test:8080')
+    await reconcile()
+    expect(applied()).toEqual([{ name: 'a', hosts: ['api.test'], value: 'canary' }])
+    expect(condition()).toMatchObject({ status: 'False', reason: 'SecretNotUsable' })
+    expect(condition()?.message).toBe(
+      'spec.headerSecrets[0].secretKeyRef (header secret a): Secret partner may not go to evil.example: its annotation punctual.dev/hosts says api.test,other.test:8080.',
+    )
+    says('other.test')
+    kind.put(KEY, { headerSecrets: [partner('a')] })
+    await reconcile()
+    expect(applied()).toEqual([{ name: 'a', hosts: [], value: null }])
+    says('*')
+    await reconcile()
+    expect(applied()).toEqual([{ name: 'a', hosts: ['api.test'], value: 'canary' }])
+    expect(condition()).toMatchObject({ status: 'True' })
+  })
+
+  it.each([
+    [
+      {},
+      "Secret partner does not say where its values may go. Its owner does: kubectl annotate secret partner --namespace shop --overwrite 'punctual.dev/hosts=api.test'",
+    ],
+    [
+      { 'punctual.dev/hosts': 'A.test' },
+      'Annotation punctual.dev/hosts of Secret partner has an entry "A.test", which must be a host in lower case',
+    ],
+  ])('have no value when their Secret is annotated with %j', async (annotations, text) => {
+    const { kind, events, marks, secrets, reconcile, condition, values } = world()
+    secrets.set('shop/partner', { token: 'canary' })
+    marks.set('shop/partner', { annotations })
+    kind.put(KEY, { headerSecrets: [partner('a')] })
+    await reconcile()
+    expect(values()).toEqual([null])
+    expect(condition()).toMatchObject({ status: 'False', reason: 'SecretNotUsable' })
+    expect(condition()?.message).toContain(text)
+    expect(events.map(({ note }) => note).join()).toContain(text)
   })
 
   it.each([

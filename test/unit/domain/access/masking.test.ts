@@ -10,9 +10,12 @@ import {
   withKeptHeaders,
 } from '../../../../src/domain/access/masking.ts'
 import { DEFAULT_CRON_SETTINGS } from '../../../../src/domain/crons/cron.ts'
+import type { JobChain } from '../../../../src/domain/jobs/job.ts'
 import { secretValueText } from '../../../../src/domain/secrets/secret-values.ts'
 import { aChain, JOB_IDS, ROOT_ID } from '../../api/api-fixture.ts'
 
+const NONE: ReadonlySet<string> = new Set()
+const MASKED = new Set(['x-customer'])
 const CURRENT = { Authorization: 'Bearer one', Accept: 'text/plain' }
 
 test.each([null, 'text', 'json', 'base64'] as const)(
@@ -60,9 +63,10 @@ describe('an edit', () => {
     ['no headers', {}, []],
   ])('that goes to another origin with %s redirects %s', (_name, headers, names) => {
     for (const other of ['https://example.org/hook', 'http://example.com/hook', 'https://example.com:444/']) {
-      expect(redirectedHeaders(current, { url: other, headers }), other).toEqual(names)
+      expect(redirectedHeaders(current, { url: other, headers }, NONE), other).toEqual(names)
     }
-    expect(redirectedHeaders(current, { url: 'https://EXAMPLE.com:443/other?x=1', headers })).toEqual([])
+    const same = { url: 'https://EXAMPLE.com:443/other?x=1', headers }
+    expect(redirectedHeaders(current, same, NONE)).toEqual([])
   })
 
   test('of a cron to another origin must give secret headers anew', () => {
@@ -73,11 +77,14 @@ describe('an edit', () => {
       ...current,
     }
     const other = 'https://example.org/'
-    expect(() => withKeptHeaders({ url: other }, cron)).toThrow(/Authorization, X-Partner/)
-    expect(withKeptHeaders({ headers: { 'X-Partner': '(hidden)' } }, cron)).toEqual({
+    expect(() => withKeptHeaders({ url: other }, cron, NONE)).toThrow(/Authorization, X-Partner/)
+    expect(withKeptHeaders({ headers: { 'X-Partner': '(hidden)' } }, cron, NONE)).toEqual({
       headers: { 'X-Partner': fromSecret },
     })
-    expect(withKeptHeaders({ url: other, headers: {} }, cron)).toEqual({ url: other, headers: {} })
+    expect(withKeptHeaders({ url: other, headers: {} }, cron, NONE)).toEqual({ url: other, headers: {} })
+    const plain = { ...cron, headers: { 'X-Customer': '7' } }
+    expect(withKeptHeaders({ url: other }, plain, NONE)).toEqual({ url: other })
+    expect(() => withKeptHeaders({ url: other }, plain, MASKED)).toThrow(/X-Customer/)
   })
 })
 
@@ -94,11 +101,22 @@ describe('of a cron is shown', () => {
 
   test('everything but secret headers to who sees payloads', () => {
     const headers = { ...CURRENT, Authorization: '(hidden)' }
-    expect(shownCronSettings(settings, true)).toEqual({ ...settings, headers })
+    expect(shownCronSettings(settings, { seesPayloads: true, masked: NONE })).toEqual({
+      ...settings,
+      headers,
+    })
+  })
+
+  test('no header of a name that the team masks', () => {
+    const shown = shownCronSettings(
+      { ...settings, headers: { 'X-CUSTOMER': '7', 'X-Order': '8' } },
+      { seesPayloads: true, masked: MASKED },
+    )
+    expect(shown.headers).toEqual({ 'X-CUSTOMER': '(hidden)', 'X-Order': '8' })
   })
 
   test('no value, no payload and no token in a URL to others', () => {
-    expect(shownCronSettings(settings, false)).toEqual({
+    expect(shownCronSettings(settings, { seesPayloads: false, masked: NONE })).toEqual({
       ...settings,
       headers: { Authorization: '(hidden)', Accept: '(hidden)' },
       payload: '(hidden)',
@@ -106,4 +124,29 @@ describe('of a cron is shown', () => {
       callbackUrl: 'https://example.com/(hidden)',
     })
   })
+})
+
+test('of a job neither its headers nor those of its calls show a name that the team masks', () => {
+  const lines = [
+    ['X-Customer', '7'],
+    ['X-Order', '8'],
+  ] as const
+  const chain = {
+    request: { url: 'https://example.com/', headers: Object.fromEntries(lines), payload: null, cron: null },
+    calls: [
+      { request: { headers: lines }, response: { headers: lines } },
+      { request: { headers: lines }, response: null },
+    ],
+  } as unknown as JobChain
+  const shown = shownChain(chain, { seesPayloads: true, masked: MASKED })
+  const masked = [
+    ['X-Customer', '(hidden)'],
+    ['X-Order', '8'],
+  ]
+  expect(shown.request.headers).toEqual(Object.fromEntries(masked))
+  expect(shown.calls).toEqual([
+    { request: { headers: masked }, response: { headers: masked } },
+    { request: { headers: masked }, response: null },
+  ])
+  expect(shownChain(chain, { seesPayloads: true, masked: NONE }).calls).toEqual(chain.calls)
 })

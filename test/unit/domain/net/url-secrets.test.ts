@@ -29,6 +29,14 @@ describe('of a URL is left out', () => {
       'https://discord.com/api/webhooks/998877665544332211/*',
     ],
     ['https://n8n.example/webhook/3f0c52a9-71be-4d2a-9c1e-8b7a6d5e4f30', 'https://n8n.example/webhook/*'],
+    ['https://chat.example/hooks/73518264905173846291', 'https://chat.example/hooks/*'],
+    ['https://chat.example/hooks/qwjzkxvhpytmga', 'https://chat.example/hooks/*'],
+    ['https://chat.example/hooks/QWJZKXVHPYTMGA', 'https://chat.example/hooks/*'],
+    ['https://chat.example/hooks/9f86d081884c7d65', 'https://chat.example/hooks/*'],
+    ['https://hooks.example.com/9f86d081884c7d65/x', 'https://hooks.example.com/*/x'],
+    ['https://example.com/in/7351826490517384629183746/x', 'https://example.com/in/*/x'],
+    ['https://example.com/in/qwjzkxvhpytmgafd', 'https://example.com/in/*'],
+    ['https://example.com/in/QWJZKXVHPYTMGAFD', 'https://example.com/in/*'],
     ['https://example.com/in/d41d8cd98f00b204e9800998ecf8427e/x', 'https://example.com/in/*/x'],
   ])('%s', (url, expected) => expect(shown(url)).toBe(expected))
 })
@@ -41,6 +49,12 @@ describe('is left as it is', () => {
     'https://example.com/send-invoice-reminder-v2',
     'https://example.com/order-confirmation-2024',
     'https://example.com/handleOrderConfirmation',
+    'https://example.com/handleorderconfirmation',
+    'https://example.com/RECHNUNGSERINNERUNG',
+    'https://example.com/orders/735182649051738462918374',
+    'https://example.com/hooks/998877665544332211',
+    'https://example.com/hooks/subscriptions',
+    'https://example.com/hooks/9f86d081884c7d6',
     'https://hooks.slack.com',
     'https://myhooks.slack.community/services/T0/B0',
     'https://hooks.slack.com.example/services/T0/B0',
@@ -88,6 +102,15 @@ test.each([
   'X-Signature',
   'X-Twilio-Signature',
 ])('%s is a secret header', (name) => expect(isSecretHeader(name)).toBe(true))
+
+test('a name that a team masks is a secret header in any case, and only that name', () => {
+  const masked = new Set(['x-customer', 'webhook-id'])
+  expect(['X-Customer', 'Webhook-Id', 'X-Customers'].map((name) => isSecretHeader(name, masked))).toEqual([
+    true,
+    true,
+    false,
+  ])
+})
 
 test.each([
   'Accept',

@@ -6,9 +6,13 @@ import { recordCall } from '../../../../src/executor/calls/call-record.ts'
 import { anyText } from '../../../support/any-text.ts'
 import { answered, claimedJob, failedCall } from '../executor-fixture.ts'
 
-function record(payload: string | null, result: Parameters<typeof recordCall>[1] = answered()) {
+function record(
+  payload: string | null,
+  result: Parameters<typeof recordCall>[1] = answered(),
+  masked: ReadonlySet<string> = new Set(),
+) {
   const work = claimedJob({ jobId: 48, attempt: 3, request: { payload } })
-  return recordCall(work, result, judgeCall(result, work.settings))
+  return recordCall(work, result, { judgement: judgeCall(result, work.settings), masked })
 }
 
 test('keeps the exchange as it was sent and received', () => {
@@ -75,6 +79,27 @@ test('keeps 16 KiB of headers, whole lines, and says so', () => {
     headers: [half, small],
     headersTruncated: true,
   })
+})
+
+test('hides headers of the names that the team masks, and what they hold where the target repeats it', () => {
+  const result = answered({
+    headers: [
+      ['x-customer', 'reply'],
+      ['Server', 'customer-4711'],
+    ],
+    body: 'hello customer-4711',
+    requestHeaders: [['X-Customer', 'customer-4711']],
+  })
+  const { request, response } = record(null, result, new Set(['x-customer']))
+  expect(request.headers).toEqual([['X-Customer', '(hidden)']])
+  expect(response).toMatchObject({
+    headers: [
+      ['x-customer', '(hidden)'],
+      ['Server', '(hidden)'],
+    ],
+    body: 'hello (hidden)',
+  })
+  expect(record(null, result).request.headers).toEqual([['X-Customer', 'customer-4711']])
 })
 
 test('hides a secret that the end of a body cuts in two', () => {

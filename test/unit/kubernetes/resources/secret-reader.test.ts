@@ -26,11 +26,16 @@ afterEach(async () => {
 
 test('answers the values as bytes, by key, and what the Secret is for', async () => {
   const data = { one: Buffer.from('whsec_x').toString('base64'), none: '' }
-  server.put(PATH, { type: 'punctual.dev/signing-secret', metadata: { labels: { a: 'b' } }, data })
+  server.put(PATH, {
+    type: 'punctual.dev/signing-secret',
+    metadata: { labels: { a: 'b' }, annotations: { c: 'd' } },
+    data,
+  })
   expect(await secrets.read('shop', 'signing')).toEqual({
     data: { one: Buffer.from('whsec_x'), none: Buffer.alloc(0) },
     type: 'punctual.dev/signing-secret',
     labels: { a: 'b' },
+    annotations: { c: 'd' },
   })
 })
 
@@ -38,7 +43,7 @@ test('answers no value that nobody has put there', async () => {
   server.put(PATH, {})
   const read = await secrets.read('shop', 'signing')
   expect(read?.data['constructor']).toBeUndefined()
-  expect(read).toMatchObject({ type: '', labels: {} })
+  expect(read).toMatchObject({ type: '', labels: {}, annotations: {} })
 })
 
 test('answers null where there is no such Secret, and asks for this one only', async () => {

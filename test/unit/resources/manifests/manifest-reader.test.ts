@@ -248,7 +248,7 @@ describe('a document', () => {
 describe('TeamSettings', () => {
   it('has egress and references to secrets', () => {
     const spec =
-      '{ egress: { allow: [10.0.0.0/8, .svc.cluster.local] }, signing: { secretRefs: [{ name: s, key: k }] }, headerSecrets: [{ name: h, secretKeyRef: { name: s, key: h }, hosts: [a.test, "*.b.test:8080"] }] }'
+      '{ egress: { allow: [10.0.0.0/8, .svc.cluster.local] }, signing: { secretRefs: [{ name: s, key: k }] }, headerSecrets: [{ name: h, secretKeyRef: { name: s, key: h }, hosts: [a.test, "*.b.test:8080"] }], maskedHeaders: [X-Customer] }'
     expect(only(team(spec))).toEqual({
       kind: 'TeamSettings',
       team: 'default',
@@ -261,6 +261,7 @@ describe('TeamSettings', () => {
       quotas: NO_QUOTAS,
       channels: [],
       members: [],
+      maskedHeaders: ['x-customer'],
     })
     expect(only(team('{}'))).toMatchObject({ egressAllow: [], signingSecretRefs: [], headerSecrets: [] })
   })
