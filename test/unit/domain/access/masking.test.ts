@@ -23,7 +23,11 @@ test.each([null, 'text', 'json', 'base64'] as const)(
   (encoding) => {
     const chain = aChain()
     const request = { ...chain.request, payload: '{"a":1}', bodyEncoding: encoding }
-    const text = writeJob(shownChain({ ...chain, request }, false), ROOT_ID, JOB_IDS)
+    const text = writeJob(
+      shownChain({ ...chain, request }, { seesPayloads: false, masked: new Set() }),
+      ROOT_ID,
+      JOB_IDS,
+    )
     const { payload, body } = JSON.parse(text ?? '') as Job
     expect([payload, body]).toEqual(encoding === null ? ['(hidden)', null] : [null, '(hidden)'])
     expect(text).not.toContain('"a"')
@@ -33,7 +37,11 @@ test.each([null, 'text', 'json', 'base64'] as const)(
 test.each(['text', 'base64'] as const)('a body of the encoding %j is shown as a string', (bodyEncoding) => {
   const chain = aChain()
   const request = { ...chain.request, payload: 'AP8=', bodyEncoding }
-  const text = writeJob(shownChain({ ...chain, request }, true), ROOT_ID, JOB_IDS)
+  const text = writeJob(
+    shownChain({ ...chain, request }, { seesPayloads: true, masked: new Set() }),
+    ROOT_ID,
+    JOB_IDS,
+  )
   expect(JSON.parse(text ?? '')).toMatchObject({ payload: null, body: 'AP8=', body_encoding: bodyEncoding })
 })
 
