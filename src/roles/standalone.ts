@@ -21,7 +21,8 @@ import { baseUrl, localHost } from './startup/base-url.ts'
 import { endWithInstallation, openEgress } from './parts/engine-part.ts'
 import { startExecutor } from './parts/executor-part.ts'
 import { showFirstJob } from './startup/first-try.ts'
-import { greet, say } from './startup/greeting.ts'
+import { greet, say, verbCommand } from './startup/greeting.ts'
+import { ownCommand } from './startup/own-command.ts'
 import { openFolderResources } from './editing/folder-resources.ts'
 import { acceptOwnToken, DEFAULT_TEAM } from './editing/own-token.ts'
 import { openOidc } from './parts/login-part.ts'
@@ -147,8 +148,15 @@ async function startParts(
     manifests: settings.resources,
     isEchoOpen,
     loginPath: await loginPathOf(settings, folder, store),
+    command: verbsOf(folder),
   })
   if (resources.isFirstStart && isEchoOpen) showFirstTry(localUrl, store, context)
+}
+
+/** The words that run a client verb against this standalone from another terminal in the same folder. */
+function verbsOf({ path }: DataFolder): string {
+  const [, startedFile = ''] = process.argv
+  return verbCommand(ownCommand({ startedFile, cwd: process.cwd() }), path)
 }
 
 /** Path of the link to the dashboard; null if there is none, or nobody could log in by it now. */

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { CONNECTIONS_DEFAULT, INTAKE_BYTES_DEFAULT, SHARDS_MAX } from '../domain/limits.ts'
 import { APPLIED_RESOURCES } from '../domain/managed-by.ts'
+import { DATA_DIR_INITIAL } from './client-settings.ts'
 import { CAPACITY_SETTINGS } from './tables/capacity-table.ts'
 import { DASHBOARD_SETTINGS } from './tables/dashboard-table.ts'
 import { LOGIN_SETTINGS } from './tables/login-table.ts'
@@ -85,7 +86,7 @@ export const SETTINGS = Object.freeze({
     variable: 'PUNCTUAL_DATA_DIR',
     placeholder: 'folder',
     help: 'where the token, the key, the resources and Redis keep their files',
-    initial: '.punctual',
+    initial: DATA_DIR_INITIAL,
     parse: parsePath,
   }),
   resources: setting({

@@ -1,4 +1,5 @@
-import { relative } from 'node:path'
+import { relative, resolve } from 'node:path'
+import { DATA_DIR_INITIAL } from '../../settings/client-settings.ts'
 import type { DataFolder } from '../../standalone/data-folder.ts'
 
 /** A line for the person at the terminal. */
@@ -13,6 +14,7 @@ export function greet({
   manifests,
   isEchoOpen,
   loginPath,
+  command,
 }: {
   localUrl: string
   folder: DataFolder
@@ -20,6 +22,8 @@ export function greet({
   isEchoOpen: boolean
   /** Path of the link that logs in; null = there is no dashboard. */
   loginPath: string | null
+  /** The words that run a client verb. */
+  command: string
 }): void {
   const token = folder.tokenPath === null ? '$PUNCTUAL_TOKEN' : `$(cat ${shown(folder.tokenPath)})`
   const tokenText = folder.tokenPath === null ? 'the one in PUNCTUAL_TOKEN' : folder.token
@@ -42,6 +46,23 @@ export function greet({
   say(`    -H 'Content-Type: application/json' \\`)
   say(`    -d '{"queue": "emails", "url": "${localUrl}/echo", "payload": {"to": "ada"}}'`)
   say('')
+  say(
+    `  Or by the command line${folder.tokenPath === null ? '' : ', which finds address and token by itself'}:`,
+  )
+  say('')
+  say(`  ${command} push emails ${localUrl}/echo --payload '{"to": "ada"}' --wait 30`)
+  say(`  ${command} jobs`)
+  say('')
+}
+
+/** The folder of the client verbs is told to them, unless they look there anyway. */
+export function verbCommand(command: string, folderPath: string): string {
+  const isUsual = folderPath === resolve(DATA_DIR_INITIAL)
+  return isUsual ? command : `PUNCTUAL_DATA_DIR=${shellWord(shown(folderPath))} ${command}`
+}
+
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 function shown(path: string): string {
