@@ -4,11 +4,14 @@ import type { LocalFolder } from '../cli/connection/local-api.ts'
 import { buildProgram, runProgram, type ProgramOptions, type RoleRunners } from '../settings/program.ts'
 import { SERVER_INITIAL } from '../settings/client-settings.ts'
 import { ROLE_TABLES } from '../settings/role-settings.ts'
+import { withKubeconfigReader } from './startup/kubeconfig-reader.ts'
 import { VERSION } from './startup/version.ts'
 
-/** The container image is without the reader of kubeconfigs. */
 async function bearerOf(kubeconfig: string): Promise<string | null> {
-  const { bearerOfKubeconfig } = await import('../kubernetes/client/kubeconfig-bearer.ts')
+  const { bearerOfKubeconfig } = await withKubeconfigReader(
+    () => import('../kubernetes/client/kubeconfig-bearer.ts'),
+    'give --token or --token-secret',
+  )
   return bearerOfKubeconfig(kubeconfig)
 }
 

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { reasonOf } from '../domain/errors.ts'
 import type { EgressGuard } from '../outbound/egress/egress-guard.ts'
 import type { Executor } from '../executor/executor.ts'
@@ -20,9 +21,9 @@ import { startApi } from './parts/api-part.ts'
 import { baseUrl, localHost } from './startup/base-url.ts'
 import { endWithInstallation, openEgress } from './parts/engine-part.ts'
 import { startExecutor } from './parts/executor-part.ts'
-import { showFirstJob } from './startup/first-try.ts'
-import { greet, say, verbCommand } from './startup/greeting.ts'
-import { ownCommand } from './startup/own-command.ts'
+import { showFirstJob } from './greeting/first-try.ts'
+import { greet, say } from './greeting/greeting.ts'
+import { ownCommand } from './greeting/own-command.ts'
 import { openFolderResources } from './editing/folder-resources.ts'
 import { acceptOwnToken, DEFAULT_TEAM } from './editing/own-token.ts'
 import { openOidc } from './parts/login-part.ts'
@@ -148,15 +149,9 @@ async function startParts(
     manifests: settings.resources,
     isEchoOpen,
     loginPath: await loginPathOf(settings, folder, store),
-    command: verbsOf(folder),
+    command: ownCommand({ startedFile: process.argv[1] ?? '', cwd: process.cwd(), hostName: hostname() }),
   })
   if (resources.isFirstStart && isEchoOpen) showFirstTry(localUrl, store, context)
-}
-
-/** The words that run a client verb against this standalone from another terminal in the same folder. */
-function verbsOf({ path }: DataFolder): string {
-  const [, startedFile = ''] = process.argv
-  return verbCommand(ownCommand({ startedFile, cwd: process.cwd() }), path)
 }
 
 /** Path of the link to the dashboard; null if there is none, or nobody could log in by it now. */

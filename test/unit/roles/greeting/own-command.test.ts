@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { ownCommand } from '../../../../src/roles/startup/own-command.ts'
-import { verbCommand } from '../../../../src/roles/startup/greeting.ts'
+import { ownCommand } from '../../../../src/roles/greeting/own-command.ts'
+import { verbCommand } from '../../../../src/roles/greeting/greeting.ts'
 
 function commandOf(startedFile: string, files: readonly string[] = [], cwd = '/home/ada/punctual'): string {
-  return ownCommand({ startedFile, cwd, exists: (path) => files.includes(path) })
+  const command = ownCommand({ startedFile, cwd, hostName: '0a1b2c', exists: (path) => files.includes(path) })
+  expect(command.isInContainer).toBe(command.text.startsWith('docker '))
+  return command.text
 }
 
 describe('the words that start the program again', () => {
@@ -25,21 +27,31 @@ describe('the words that start the program again', () => {
     expect(commandOf('/root/.npm/_npx/0a1b/node_modules/.bin/punctual')).toBe('npx punctual')
   })
 
-  test('are the name alone where it is installed: globally, or in the image', () => {
+  test('are the name alone where it is installed globally', () => {
     expect(commandOf('/usr/local/bin/punctual')).toBe('punctual')
-    expect(commandOf('/app/dist/main.js', ['/app/bin/punctual'])).toBe('punctual')
+  })
+
+  test('lead into the container from outside it', () => {
+    expect(commandOf('/app/dist/main.js', ['/app/bin/punctual'])).toBe('docker exec 0a1b2c punctual')
   })
 })
 
 describe('a verb', () => {
+  const HERE = { text: 'punctual', isInContainer: false }
+
   test('finds the usual folder by itself', () => {
-    expect(verbCommand('punctual', `${process.cwd()}/.punctual`)).toBe('punctual')
+    expect(verbCommand(HERE, `${process.cwd()}/.punctual`)).toBe('punctual')
   })
 
   test('is told any other, as a word of the shell', () => {
-    expect(verbCommand('punctual', '/var/lib/punctual')).toBe('PUNCTUAL_DATA_DIR=/var/lib/punctual punctual')
-    expect(verbCommand('punctual', "/tmp/ada's data")).toBe(
+    expect(verbCommand(HERE, '/var/lib/punctual')).toBe('PUNCTUAL_DATA_DIR=/var/lib/punctual punctual')
+    expect(verbCommand(HERE, "/tmp/ada's data")).toBe(
       String.raw`PUNCTUAL_DATA_DIR='/tmp/ada'\''s data' punctual`,
     )
+  })
+
+  test('of a container has its variables already', () => {
+    const inside = { text: 'docker exec 0a1b2c punctual', isInContainer: true }
+    expect(verbCommand(inside, '/data')).toBe('docker exec 0a1b2c punctual')
   })
 })

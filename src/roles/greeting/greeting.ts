@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path'
 import { DATA_DIR_INITIAL } from '../../settings/client-settings.ts'
 import type { DataFolder } from '../../standalone/data-folder.ts'
+import type { OwnCommand } from './own-command.ts'
 
 /** A line for the person at the terminal. */
 export function say(line: string): void {
@@ -22,10 +23,10 @@ export function greet({
   isEchoOpen: boolean
   /** Path of the link that logs in; null = there is no dashboard. */
   loginPath: string | null
-  /** The words that run a client verb. */
-  command: string
+  command: OwnCommand
 }): void {
-  const token = folder.tokenPath === null ? '$PUNCTUAL_TOKEN' : `$(cat ${shown(folder.tokenPath)})`
+  const token = tokenWords(folder, command)
+  const verb = verbCommand(command, folder.path)
   const tokenText = folder.tokenPath === null ? 'the one in PUNCTUAL_TOKEN' : folder.token
   say('')
   say(`  Punctual runs on ${localUrl}`)
@@ -50,15 +51,21 @@ export function greet({
     `  Or by the command line${folder.tokenPath === null ? '' : ', which finds address and token by itself'}:`,
   )
   say('')
-  say(`  ${command} push emails ${localUrl}/echo --payload '{"to": "ada"}' --wait 30`)
-  say(`  ${command} jobs`)
+  say(`  ${verb} push emails ${localUrl}/echo --payload '{"to": "ada"}' --wait 30`)
+  say(`  ${verb} jobs`)
   say('')
 }
 
-/** The folder of the client verbs is told to them, unless they look there anyway. */
-export function verbCommand(command: string, folderPath: string): string {
-  const isUsual = folderPath === resolve(DATA_DIR_INITIAL)
-  return isUsual ? command : `PUNCTUAL_DATA_DIR=${shellWord(shown(folderPath))} ${command}`
+/** The token as a shell reads it: from its file where the terminal can. */
+function tokenWords({ token, tokenPath }: DataFolder, { isInContainer }: OwnCommand): string {
+  if (tokenPath === null) return '$PUNCTUAL_TOKEN'
+  return isInContainer ? token : `$(cat ${shellWord(shown(tokenPath))})`
+}
+
+/** The words that run a client verb: the folder is told to it, unless it looks there anyway. */
+export function verbCommand({ text, isInContainer }: OwnCommand, folderPath: string): string {
+  if (isInContainer || folderPath === resolve(DATA_DIR_INITIAL)) return text
+  return `PUNCTUAL_DATA_DIR=${shellWord(shown(folderPath))} ${text}`
 }
 
 function shellWord(text: string): string {
