@@ -21,6 +21,7 @@ import {
   parseResources,
   parseSecretsKey,
   parseSecretsKeys,
+  parseSwitch,
   parseToken,
 } from './parsers.ts'
 import { NAMESPACE_SETTINGS } from './tables/namespace-table.ts'
@@ -162,6 +163,14 @@ export const SETTINGS = Object.freeze({
     help: 'how far time may go on ahead of the clock of Redis after that was set back; 0 = the clock is believed at once',
     initial: 0,
     parse: integerBetween(0, CLOCK_HOLD_SECONDS_MAX),
+  }),
+  testClock: setting({
+    roles: ['standalone'],
+    variable: 'PUNCTUAL_TEST_CLOCK',
+    placeholder: null,
+    help: 'for tests: let POST /api/test/clock move the time; fixed at the first start',
+    initial: false,
+    parse: parseSwitch,
   }),
   token: setting({
     roles: ['standalone', 'controller', 'api'],

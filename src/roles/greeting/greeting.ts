@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path'
 import { DATA_DIR_INITIAL } from '../../settings/client-settings.ts'
 import type { DataFolder } from '../../standalone/data-folder.ts'
+import type { TestTime } from '../../ports/runtime.ts'
 import type { OwnCommand } from './own-command.ts'
 
 /** A line for the person at the terminal. */
@@ -16,6 +17,7 @@ export function greet({
   isEchoOpen,
   loginPath,
   command,
+  testTime,
 }: {
   localUrl: string
   folder: DataFolder
@@ -24,6 +26,8 @@ export function greet({
   /** Path of the link that logs in; null = there is no dashboard. */
   loginPath: string | null
   command: OwnCommand
+  /** The time of the test clock; null = there is none. */
+  testTime: TestTime | null
 }): void {
   const token = tokenWords(folder, command)
   const verb = verbCommand(command, folder.path)
@@ -32,6 +36,9 @@ export function greet({
   say(`  Punctual runs on ${localUrl}`)
   if (loginPath !== null) say(`  Dashboard  ${localUrl}${loginPath} (logs in once, within 10 minutes)`)
   say(`  Token      ${tokenText}`)
+  if (testTime !== null) {
+    say(`  Test clock ${new Date(testTime.nowMs).toISOString()} (moved by POST ${localUrl}/api/test/clock)`)
+  }
   say(`  Resources  ${shown(manifests)} (queues, crons and team settings; changes apply within 2 s)`)
   say('')
   if (!isEchoOpen) {
