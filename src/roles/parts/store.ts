@@ -22,6 +22,7 @@ import { Confirmation } from '../../redis/base/durability/confirmation.ts'
 import { checkDurability } from '../../redis/base/durability/durability-check.ts'
 import { guardConnection } from '../../redis/base/client/guarded-connection.ts'
 import { ACCEPTING_STEPS, loadScripts } from '../../redis/steps.ts'
+import { noteTime } from '../../redis/upkeep/maintenance/promotion.ts'
 import { createStepRunner, type StepConfirmation } from '../../redis/base/engine/step-runner.ts'
 import { createAuditLines } from '../../telemetry/audit-lines.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
@@ -124,7 +125,7 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
       auditLines,
       isForTests,
     })
-    testClock?.follow(engine)
+    testClock?.follow(engine, (keys) => noteTime(engine, keys))
     return {
       connection,
       testClock,

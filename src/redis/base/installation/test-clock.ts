@@ -5,7 +5,7 @@ import type { Clock, TestClock, TestTime } from '../../../ports/runtime.ts'
 import type { RedisConnection } from '../client/connection.ts'
 import { asStoreFault } from '../client/faults.ts'
 import { META } from '../layout/fields.ts'
-import { META_KEY } from '../layout/keys.ts'
+import { META_KEY, type ShardKeys } from '../layout/keys.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Rewrite } from '../engine/scripts.ts'
 import { learnShardTime, readShardClock } from '../engine/shard-clock.ts'
@@ -34,6 +34,8 @@ end)(redis)`
 export const byTestClock: Rewrite = (source) =>
   source.replace('\n', () => `\n${PRELUDE.replaceAll(/\n */g, ' ')} `)
 
+type ShardTouch = (keys: ShardKeys) => Promise<unknown>
+
 /**
  * The time of an installation for tests. Owns how far it is ahead, as it was last read or written, and tells the engines
  * of this process when it moves: their loops then find what has become due.
@@ -41,6 +43,7 @@ export const byTestClock: Rewrite = (source) =>
 export class RedisTestClock implements TestClock {
   readonly #connection: RedisConnection
   readonly #engines: Engine[] = []
+  readonly #touch: ShardTouch[] = []
   /** Two moves at once could take the time back. */
   readonly #alone = createMutex()
   #aheadMs: number
@@ -69,9 +72,13 @@ export class RedisTestClock implements TestClock {
     return { ...clock, wallMs: () => clock.wallMs() + this.#aheadMs }
   }
 
-  /** An engine of this process whose loops follow the time. */
-  follow(engine: Engine): void {
+  /**
+   * An engine of this process whose loops follow the time.
+   * @param touch runs a step in each shard after a move, so that leases are renewed before anybody looks at them
+   */
+  follow(engine: Engine, touch: ShardTouch): void {
     this.#engines.push(engine)
+    this.#touch.push(touch)
   }
 
   async read(): Promise<TestTime> {
@@ -109,6 +116,9 @@ export class RedisTestClock implements TestClock {
       throw asStoreFault(error)
     }
     this.#aheadMs = aheadMs
+    const [engine] = this.#engines
+    const [touch] = this.#touch
+    if (engine !== undefined && touch !== undefined) await Promise.all(engine.shards.map(touch))
     // Loops look again within half a second; until a step has answered, they would look by the former time.
     const learnt = this.#engines.flatMap((engine) =>
       engine.shards.map((keys) => learnShardTime(engine, keys)),

@@ -1,8 +1,8 @@
 /** An installation for tests, as a user's tests drive it: nothing here waits for the real time that is skipped. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiClient } from '../../../support/servers/api-client.ts'
-import { stopProgram, type Program } from '../../../support/servers/processes.ts'
-import { createStandaloneWorld } from '../../../support/servers/standalone-world.ts'
+import { runProgram, stopProgram, type Program } from '../../../support/servers/processes.ts'
+import { createStandaloneWorld, settingsOf } from '../../../support/servers/standalone-world.ts'
 import type { Target } from '../../../support/targets/target.ts'
 import { statuses } from '../../../support/targets/target.ts'
 import { until } from '../../../support/until.ts'
@@ -126,6 +126,18 @@ test('the time is told where one looks: in the state, on the page and in each li
   expect(program.log.filter(({ testClock }) => testClock !== true)).toEqual([])
   expect(program.log.filter(({ msg }) => msg.startsWith('The clock of Redis'))).toEqual([])
 })
+
+test('the doctor has nothing against a time that was moved', async () => {
+  await advance({ advance_seconds: DAY_SECONDS })
+  const doctor = runProgram(['doctor', '--json'], settingsOf(folder))
+  await doctor.exited
+  const { checks } = JSON.parse([...doctor.strayLines].join('\n')) as {
+    checks: Array<{ name: string; status: string; summary: string }>
+  }
+  const clockCheck = checks.find(({ name }) => name === 'clock')
+  expect(clockCheck).toMatchObject({ status: 'ok', summary: expect.stringContaining('test clock') as string })
+  expect(checks.filter(({ status }) => status !== 'ok')).toEqual([])
+}, 120_000)
 
 test.each([
   [{}, 'advance_seconds'],
