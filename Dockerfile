@@ -27,6 +27,8 @@ FROM ${BASE_IMAGE}
 LABEL org.opencontainers.image.title="Punctual" org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production PATH=/app/bin:$PATH
 COPY --from=program /app /app
+# For a volume, which takes its owner from here: the data folder of a standalone.
+RUN mkdir /data && chown 65532:65532 /data
 USER 65532:65532
 EXPOSE 8080 9090
 # Signals are heeded from the first moment on: see scripts/image-init.sh. In a pod of 512 MiB Node would give new objects

@@ -8,8 +8,18 @@ import { build } from 'vite'
 const ROOT = join(import.meta.dirname, '..')
 const OUT = join(ROOT, 'dist')
 const ENTRY = join(OUT, 'main.js')
-/** Stands for `dist/src/main.js`, so that the program has one place whatever it is compiled with. */
-const PROGRAM = "#!/usr/bin/env node\nimport './src/main.js'\n"
+/**
+ * Stands for `dist/src/main.js`, so that the program has one place whatever it is compiled with. An older Node would
+ * stop at syntax or at a module that it lacks, and name neither Node nor the version.
+ */
+const PROGRAM = `#!/usr/bin/env node
+const [major = '0'] = process.versions.node.split('.')
+if (Number(major) >= ${oldestNode()}) await import('./src/main.js')
+else {
+  console.error(\`punctual: Node ${oldestNode()} or newer is needed, this is \${process.version}: install it from https://nodejs.org, or run the container image\`)
+  process.exitCode = 2
+}
+`
 /** Files under src/ that are read, not imported. */
 const READ_AT_RUN_TIME = ['src/**/*.lua', 'src/**/*.json', 'src/**/*.yaml', 'src/**/*.html']
 /** Files at the root that a folder above the code must hold, in dist/ as in the checkout. */
@@ -21,6 +31,17 @@ copy(READ_AT_RUN_TIME)
 copy(BESIDE_THE_CODE)
 await buildDashboard()
 makeExecutable()
+
+/** The major version that package.json asks for. */
+function oldestNode(): number {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string }
+  }
+  const [, major] = /^>=(\d+)$/.exec(engines.node) ?? []
+  if (major === undefined)
+    throw new Error(`engines.node of package.json is no >= of a major version: ${engines.node}`)
+  return Number(major)
+}
 
 function compile(): void {
   try {

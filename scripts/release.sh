@@ -4,6 +4,8 @@
 #   scripts/release.sh check TAG                        whether the tag is the version of everything that has one
 #   scripts/release.sh chart IMAGE DIGEST FOLDER        packages the chart with the image by its digest, and prints the file
 #   scripts/release.sh manifests IMAGE DIGEST FOLDER    the same with the plain manifests, the definitions and the list of images
+#   scripts/release.sh compose IMAGE DIGEST FOLDER      the same with compose.yaml
+#   scripts/release.sh package REPOSITORY FOLDER        packs the built program for npm, and prints the file
 #   scripts/release.sh notes                            what the changelog says of this version
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -55,11 +57,37 @@ manifests() { # image digest folder
   sed -n 's/^ *image: *"\{0,1\}\([^" ]*\)"\{0,1\} *$/\1/p' "$3/install.yaml" | sort -u >"$3/images.txt"
 }
 
+compose() { # image digest folder
+  checked_image "$1" "$2"
+  mkdir -p "$3"
+  # Without the lines that build: whoever downloads the file has no checkout.
+  sed -e '/^    build:/d' -e "s|^    image: punctual.*|    image: $1@$2|" compose.yaml >"$3/compose.yaml"
+  grep -q "image: $1@$2" "$3/compose.yaml" || fail "compose.yaml names no image punctual"
+}
+
+# npm shows the provenance of a package only if it names the repository that the workflow runs in.
+package() { # repository folder
+  [[ "$1" =~ ^https://[^/]+/[^/]+/[^/]+$ ]] || fail "the repository $1 is no address such as https://github.com/acme/punctual"
+  [[ -f dist/main.js ]] || fail "nothing is built: make build"
+  local copy packed
+  copy="$(mktemp -d)"
+  # shellcheck disable=SC2064
+  trap "rm -rf '$copy'" EXIT
+  cp -R dist LICENSE README.md "$copy"
+  sed "s|^  \"license\": |  \"repository\": \"git+$1.git\",\n&|" package.json >"$copy/package.json"
+  mkdir -p "$2"
+  # Its scripts would build again.
+  packed="$(npm pack "$copy" --ignore-scripts --silent --pack-destination "$2")"
+  # The chart has the same name.
+  mv "$2/$packed" "$2/npm-$packed"
+  echo "$2/npm-$packed"
+}
+
 notes() {
   awk -v head="^## \\[?$(version)\\]?" '$0 ~ head { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md
 }
 
 case "${1:-} $#" in
-  "check 2" | "chart 4" | "manifests 4" | "notes 1") "$@" ;;
-  *) fail "usage: scripts/release.sh check TAG | chart IMAGE DIGEST FOLDER | manifests IMAGE DIGEST FOLDER | notes" ;;
+  "check 2" | "chart 4" | "manifests 4" | "compose 4" | "package 3" | "notes 1") "$@" ;;
+  *) fail "usage: scripts/release.sh check TAG | chart IMAGE DIGEST FOLDER | manifests IMAGE DIGEST FOLDER | compose IMAGE DIGEST FOLDER | package REPOSITORY FOLDER | notes" ;;
 esac

@@ -31,6 +31,7 @@ import { createPushRoute, type PushRouteParts } from './routes/push.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 import { createStatisticsRoutes, type StatisticsRouteParts } from './routes/statistics.ts'
 import { createTeamRoutes, type TeamRouteParts } from './routes/team.ts'
+import { createTestClockRoutes, type TestClockRouteParts } from './routes/test-clock.ts'
 import { createWindowRoutes, type WindowRouteParts } from './routes/windows/windows.ts'
 import { createOidcRoutes, type OidcRouteParts } from './sessions/oidc-routes.ts'
 import { SessionGate } from './sessions/session-gate.ts'
@@ -55,6 +56,7 @@ type RouteParts = PushRouteParts &
   WindowRouteParts &
   NotificationRouteParts &
   StatusRouteParts &
+  TestClockRouteParts &
   StatisticsRouteParts & { readonly addressOf: AddressOf }
 
 export interface ApiParts extends Omit<
@@ -183,6 +185,7 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
   app.use(createEventRoutes(parts))
   app.use(createTokenRoutes(parts))
   app.use(createSigningSecretRoutes(parts))
+  app.use(createTestClockRoutes(parts))
   app.use(createContractRoutes())
   app.use(createLoginRoute(parts))
   app.use((_request, response) => answerNotFound(response))

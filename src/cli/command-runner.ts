@@ -11,15 +11,20 @@ import { type Ask, confirm } from './confirmation.ts'
 import { type BearerOf, openCluster, TEAM_HEADER } from './cluster/cluster-target.ts'
 import { FAILURES_MAX, isPassing } from './connection/awaited.ts'
 import { type Api, type ApiTarget, connectApi, DryRunEnd, dryRunOf } from './connection/api.ts'
+import { findApi, type FindLocal } from './connection/local-api.ts'
 
 /** Clears a terminal and what it scrolled away. */
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
 export interface CommandOptions {
-  /** Used without `--server`, such as `http://127.0.0.1:8080`. */
+  /** Of the variable; used without `--server`. null = it is not set. */
+  readonly serverGiven: string | null
+  /** Used when no address is given and no standalone is found, such as `http://127.0.0.1:8080`. */
   readonly serverDefault: string
   /** Used without `--token`. */
   readonly tokenDefault: string | null
+  /** Finds the standalone whose address and token are used when none are given. */
+  readonly findLocal: FindLocal
   /** Of the program, for `User-Agent`. */
   readonly version: string
   readonly stdout: OutputStream
@@ -65,13 +70,14 @@ export class CommandRunner {
   }
 
   async #targetOf(flags: ConnectionFlags): Promise<ApiTarget & { close(): Promise<void> }> {
-    const { serverDefault, tokenDefault, version, bearerOf = null } = this.#options
+    const { serverGiven, serverDefault, tokenDefault, findLocal, version, bearerOf = null } = this.#options
     const named = { 'user-agent': `punctual-cli/${version}` }
     const token = flags.token ?? tokenDefault
     if (bearerOf === null || flags.server !== undefined) {
       const team = flags.namespace === undefined ? {} : { [TEAM_HEADER]: flags.namespace }
-      const headers = { ...named, ...team }
-      return { server: flags.server ?? serverDefault, token, headers, close: async () => undefined }
+      const given = { server: flags.server ?? serverGiven, token }
+      const found = await findApi(given, serverDefault, findLocal)
+      return { ...found, headers: { ...named, ...team }, close: async () => undefined }
     }
     const target = await openCluster(flags, token, bearerOf)
     return { ...target, headers: { ...named, ...target.headers } }

@@ -267,5 +267,9 @@ export const STOP_MIN_DEFAULT = 50
 export const BULK_FAILURES_MAX = 1_000
 /** Jobs a second. */
 export const BULK_RATE_MAX = 100_000
+/** The longest move of a test clock: a leap year. */
+export const TEST_CLOCK_ADVANCE_SECONDS_MAX = 366 * 86_400
+/** The time that a test clock never passes, Unix ms: records keep times in 13 digits, which end in 2286. */
+export const TEST_CLOCK_MS_MAX = Date.UTC(2200, 0)
 /** Jobs that a dry run shows. */
 export const BULK_SAMPLE_MAX = 10

@@ -48,6 +48,8 @@ export interface ExecutorOptions extends Runtime {
   /** 0–1. */
   random(): number
   redisNowMs(shard: number): number
+  /** How far the time of Redis is ahead of the real one, by which receivers judge signatures; absent = not at all. */
+  readonly aheadMs?: () => number
 }
 
 /** How long claiming pauses when this machine cannot open connections. */

@@ -24,3 +24,22 @@ export interface Logger {
   error(message: string, fields?: Record<string, unknown>): void
   child(fields: Record<string, unknown>): Logger
 }
+
+export interface TestTime {
+  /** The time that jobs, crons and windows go by, Unix ms. */
+  readonly nowMs: number
+  /** How far that is ahead of the clock of Redis. */
+  readonly aheadMs: number
+}
+
+/** Moves the time of an installation for tests. It only goes forward: nothing that has happened lies ahead. */
+export interface TestClock {
+  read(): Promise<TestTime>
+  /**
+   * Moves the time to `toMs`, and answers the time afterwards. A time that has passed moves nothing. Throws
+   * StoreUnavailableError, after which the time may have moved.
+   */
+  advanceTo(toMs: number): Promise<TestTime>
+  /** The same by a span, from the time at which it is done. */
+  advanceBy(ms: number): Promise<TestTime>
+}

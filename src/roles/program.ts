@@ -1,12 +1,17 @@
 import { basename } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import type { LocalFolder } from '../cli/connection/local-api.ts'
 import { buildProgram, runProgram, type ProgramOptions, type RoleRunners } from '../settings/program.ts'
+import { SERVER_INITIAL } from '../settings/client-settings.ts'
 import { ROLE_TABLES } from '../settings/role-settings.ts'
+import { withKubeconfigReader } from './startup/kubeconfig-reader.ts'
 import { VERSION } from './startup/version.ts'
 
-/** The container image is without the reader of kubeconfigs. */
 async function bearerOf(kubeconfig: string): Promise<string | null> {
-  const { bearerOfKubeconfig } = await import('../kubernetes/client/kubeconfig-bearer.ts')
+  const { bearerOfKubeconfig } = await withKubeconfigReader(
+    () => import('../kubernetes/client/kubeconfig-bearer.ts'),
+    'give --token or --token-secret',
+  )
   return bearerOfKubeconfig(kubeconfig)
 }
 
@@ -28,6 +33,11 @@ async function ask(question: string): Promise<string | null> {
       lines.close()
     })
   })
+}
+
+async function localFolder(path: string): Promise<LocalFolder> {
+  const { findRunningStandalone } = await import('../standalone/running-standalone.ts')
+  return { path, running: findRunningStandalone(path) }
 }
 
 /** Each role loads only what it needs: without the others an executor is a quarter smaller and starts sooner. */
@@ -60,10 +70,12 @@ async function clientVerbsOf(argv: readonly string[]): Promise<ProgramOptions['r
   if (Object.hasOwn(ROLE_TABLES, first) || VERSION_FLAGS.includes(first)) return undefined
   const { registerClientCommands } = await import('../cli/commands.ts')
   const { ignoringBrokenPipe } = await import('../cli/output/output-stream.ts')
-  return (command, { server, token }) =>
+  return (command, { server, token, dataDir }) =>
     registerClientCommands(command, {
-      serverDefault: server,
+      serverGiven: server,
+      serverDefault: SERVER_INITIAL,
       tokenDefault: token,
+      findLocal: () => localFolder(dataDir),
       version: VERSION,
       stdout: ignoringBrokenPipe(process.stdout),
       stderr: ignoringBrokenPipe(process.stderr),

@@ -1,7 +1,8 @@
+import { hostname } from 'node:os'
 import { reasonOf } from '../domain/errors.ts'
 import type { EgressGuard } from '../outbound/egress/egress-guard.ts'
 import type { Executor } from '../executor/executor.ts'
-import type { Logger } from '../ports/runtime.ts'
+import type { Logger, TestTime } from '../ports/runtime.ts'
 import type { OwnSecretsSource } from '../ports/access/own-secrets.ts'
 import { NO_TEAM_SETTINGS, type BoundedTeamsSource, type NotifiedTeamsSource } from '../ports/settings.ts'
 import type { WindowSource } from '../ports/windows.ts'
@@ -20,8 +21,9 @@ import { startApi } from './parts/api-part.ts'
 import { baseUrl, localHost } from './startup/base-url.ts'
 import { endWithInstallation, openEgress } from './parts/engine-part.ts'
 import { startExecutor } from './parts/executor-part.ts'
-import { showFirstJob } from './startup/first-try.ts'
-import { greet, say } from './startup/greeting.ts'
+import { showFirstJob } from './greeting/first-try.ts'
+import { greet, say } from './greeting/greeting.ts'
+import { ownCommand } from './greeting/own-command.ts'
 import { openFolderResources } from './editing/folder-resources.ts'
 import { acceptOwnToken, DEFAULT_TEAM } from './editing/own-token.ts'
 import { openOidc } from './parts/login-part.ts'
@@ -111,6 +113,7 @@ async function startParts(
     lifecycle,
   })
   executor = await startOwnExecutor({ ...settings, redisUrl }, context, {
+    testClock: store.testClock,
     egress,
     teams: resources.compiled,
     windows: resources.windows,
@@ -133,6 +136,9 @@ async function startParts(
   })
   localUrl = baseUrl(localHost(settings.host), port)
   folder.announce(localUrl)
+  const testTime = store.testClock === null ? null : await store.testClock.read()
+  if (testTime !== null)
+    logger.warn('The time is that of a test clock: this installation is for tests', wireTime(testTime))
   logger.info('Standalone runs', {
     url: baseUrl(settings.host, port),
     opsUrl: baseUrl(settings.host, opsPort),
@@ -147,8 +153,14 @@ async function startParts(
     manifests: settings.resources,
     isEchoOpen,
     loginPath: await loginPathOf(settings, folder, store),
+    testTime,
+    command: ownCommand({ startedFile: process.argv[1] ?? '', cwd: process.cwd(), hostName: hostname() }),
   })
   if (resources.isFirstStart && isEchoOpen) showFirstTry(localUrl, store, context)
+}
+
+function wireTime({ nowMs, aheadMs }: TestTime): Record<string, unknown> {
+  return { now: new Date(nowMs).toISOString(), aheadSeconds: aheadMs / 1000 }
 }
 
 /** Path of the link to the dashboard; null if there is none, or nobody could log in by it now. */
@@ -169,13 +181,15 @@ async function startOwnExecutor(
   settings: StandaloneSettings & { readonly redisUrl: string },
   { telemetry, lifecycle }: StartContext,
   parts: {
+    readonly testClock: Store['testClock']
     readonly egress: EgressGuard
     readonly teams: BoundedTeamsSource & NotifiedTeamsSource & OwnSecretsSource
     readonly windows: WindowSource
   },
 ): Promise<Executor> {
   const commandTimeoutMs = EXECUTOR_COMMAND_TIMEOUT_MS
-  const role = { name: 'punctual-executor', commandTimeoutMs, telemetry, lifecycle }
+  const { testClock } = parts
+  const role = { name: 'punctual-executor', commandTimeoutMs, testClock, telemetry, lifecycle }
   const store = await openStore(settings, role)
   return startExecutor({ name: 'standalone', settings, store, ...parts, telemetry, lifecycle })
 }

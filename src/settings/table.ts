@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { CONNECTIONS_DEFAULT, INTAKE_BYTES_DEFAULT, SHARDS_MAX } from '../domain/limits.ts'
 import { APPLIED_RESOURCES } from '../domain/managed-by.ts'
+import { DATA_DIR_INITIAL } from './client-settings.ts'
 import { CAPACITY_SETTINGS } from './tables/capacity-table.ts'
 import { DASHBOARD_SETTINGS } from './tables/dashboard-table.ts'
 import { LOGIN_SETTINGS } from './tables/login-table.ts'
@@ -20,6 +21,7 @@ import {
   parseResources,
   parseSecretsKey,
   parseSecretsKeys,
+  parseSwitch,
   parseToken,
 } from './parsers.ts'
 import { NAMESPACE_SETTINGS } from './tables/namespace-table.ts'
@@ -85,7 +87,7 @@ export const SETTINGS = Object.freeze({
     variable: 'PUNCTUAL_DATA_DIR',
     placeholder: 'folder',
     help: 'where the token, the key, the resources and Redis keep their files',
-    initial: '.punctual',
+    initial: DATA_DIR_INITIAL,
     parse: parsePath,
   }),
   resources: setting({
@@ -161,6 +163,14 @@ export const SETTINGS = Object.freeze({
     help: 'how far time may go on ahead of the clock of Redis after that was set back; 0 = the clock is believed at once',
     initial: 0,
     parse: integerBetween(0, CLOCK_HOLD_SECONDS_MAX),
+  }),
+  testClock: setting({
+    roles: ['standalone'],
+    variable: 'PUNCTUAL_TEST_CLOCK',
+    placeholder: null,
+    help: 'for tests: let POST /api/test/clock move the time; fixed at the first start',
+    initial: false,
+    parse: parseSwitch,
   }),
   token: setting({
     roles: ['standalone', 'controller', 'api'],

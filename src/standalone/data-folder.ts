@@ -17,7 +17,7 @@ import { StartupError } from '../domain/errors.ts'
 import { lockFolder } from './folder-lock.ts'
 import { urlOf } from './redis-server/redis-config.ts'
 import { rememberedAddress } from './redis-server/redis-address.ts'
-import { makeToken } from './token.ts'
+import { makeToken, TOKEN_FILE } from './token.ts'
 
 /** The folder with everything a standalone keeps. Owns its lock: only one process has it open. */
 export interface DataFolder {
@@ -64,7 +64,7 @@ export function openDataFolder(options: DataFolderOptions): DataFolder {
     return guarded(path, () => {
       const redisPath = join(path, 'redis')
       mkdirSync(redisPath, { recursive: true, mode: 0o700 })
-      const tokenPath = options.token === null ? join(path, 'token') : null
+      const tokenPath = options.token === null ? join(path, TOKEN_FILE) : null
       return Object.freeze({
         path,
         redisPath,

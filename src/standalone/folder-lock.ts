@@ -1,7 +1,8 @@
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError } from '../domain/errors.ts'
+import { HOLDER_FILE, readHolder, type LockHolder } from './lock-holder.ts'
 
 /** A process's lock on a data folder. The kernel releases it when the process dies, in whatever way. */
 export interface FolderLock {
@@ -10,13 +11,7 @@ export interface FolderLock {
   release(): void
 }
 
-interface Holder {
-  readonly pid: number
-  readonly url: string | null
-}
-
 const LOCK_FILE = 'lock'
-const HOLDER_FILE = 'lock.json'
 const SQLITE_BUSY = 5
 
 /**
@@ -38,7 +33,8 @@ export function lockFolder(folder: string): FolderLock {
   }
   const holderPath = join(folder, HOLDER_FILE)
   let isHeld = true
-  const write = (holder: Holder) => writeFileSync(holderPath, `${JSON.stringify(holder)}\n`, { mode: 0o600 })
+  const write = (holder: LockHolder) =>
+    writeFileSync(holderPath, `${JSON.stringify(holder)}\n`, { mode: 0o600 })
   write({ pid: process.pid, url: null })
   return {
     announce: (url) => {
@@ -63,16 +59,4 @@ function takenText(folder: string): string {
   const process = holder === null ? 'another process' : `process ${holder.pid}`
   const place = holder === null || holder.url === null ? '' : ` at ${holder.url}`
   return `The data folder ${folder} is in use by ${process}${place}: stop that one first, or set PUNCTUAL_DATA_DIR to another folder.`
-}
-
-function readHolder(path: string): Holder | null {
-  try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (typeof value !== 'object' || value === null || !('pid' in value)) return null
-    const url = 'url' in value && typeof value.url === 'string' ? value.url : null
-    return typeof value.pid === 'number' ? { pid: value.pid, url } : null
-  } catch {
-    // The holder may be writing it right now. Only the message needs it, not the lock.
-    return null
-  }
 }

@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
+/** The file of a data folder that holds the token. */
+export const TOKEN_FILE = 'token'
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_CHARACTERS = 32
 const CHECKSUM_CHARACTERS = 6

@@ -15,7 +15,7 @@ import {
   shardPrefix,
 } from '../../src/redis/base/layout/keys.ts'
 import { CRON_FINALIZER, QUEUE_FINALIZER } from '../../src/resources/finalizers.ts'
-import { CLIENT_VARIABLES, readClientSettings } from '../../src/settings/client-settings.ts'
+import { CLIENT_VARIABLES, readClientSettings, SERVER_INITIAL } from '../../src/settings/client-settings.ts'
 import { ROLE_TABLES } from '../../src/settings/role-settings.ts'
 import { flagOf } from '../../src/settings/setting.ts'
 import type { AnySetting } from '../../src/settings/setting.ts'
@@ -144,12 +144,16 @@ describe('lists that must agree', () => {
   })
 
   test('and what the client verbs read, with the defaults they have', () => {
-    const initial = readClientSettings({})
+    const { dataDir, token } = readClientSettings({})
+    const initial = {
+      server: `that of ${dataDir}, else ${SERVER_INITIAL}`,
+      token: token ?? `that of ${dataDir}`,
+    }
     expect(rowsOf(ofClient).map((row) => row.slice(0, 3))).toEqual(
       Object.entries(CLIENT_VARIABLES).map(([name, variable]) => [
         variable,
         `--${name}`,
-        initial[name as keyof typeof initial] ?? 'none',
+        initial[name as keyof typeof initial],
       ]),
     )
   })

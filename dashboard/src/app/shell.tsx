@@ -14,6 +14,7 @@ import { at } from '../routing/paths.ts'
 import { Search } from './search.tsx'
 import './shell.css'
 import { WindowBanner } from '../features/maintenance/window-banner.tsx'
+import { TestClockBanner } from './test-clock-banner.tsx'
 import { Viewer } from './viewer.tsx'
 
 /** What is around every screen. */
@@ -60,6 +61,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
           </span>
           <TopActions />
         </header>
+        <TestClockBanner />
         <WindowBanner />
         <main id="content" tabIndex={-1} ref={main}>
           {children}

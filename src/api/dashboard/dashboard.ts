@@ -6,7 +6,7 @@ import type { BuiltDashboard, BuiltFile, Encoding } from './built-dashboard.ts'
 import { encodingFor } from '../encoding.ts'
 import { type PageFacts, pageOf } from './page.ts'
 
-export interface DashboardParts extends Pick<PageFacts, 'basePath' | 'loginAt'> {
+export interface DashboardParts extends Pick<PageFacts, 'basePath' | 'loginAt' | 'isForTests'> {
   /** Asked at the first request, when the port is known; absent = there is none. */
   echoAt?(): PageFacts['echoAt']
   /** null = there is no build. */

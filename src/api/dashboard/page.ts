@@ -9,6 +9,8 @@ export interface PageFacts {
   readonly loginAt: string | null
   /** A target for trying out jobs, which they may call; null = there is none. */
   readonly echoAt: string | null
+  /** Whether it goes by a test clock; no when absent. */
+  readonly isForTests?: boolean
   /** Whether the request came with a session, which may have ended. A page without one asks for no data. */
   readonly hasSession: boolean
   /** Whether the browser vouches that a person opened it, and not the page of another site by a link or a window. */
@@ -20,12 +22,13 @@ const BASE = '<base href="/"'
 
 /** The page of every path. Attributes carry what it must know: the policy for its content allows no script in it. */
 export function pageOf(html: string, facts: PageFacts): BuiltFile {
-  const { basePath, loginAt, echoAt, hasSession, isByHand } = facts
+  const { basePath, loginAt, echoAt, isForTests = false, hasSession, isByHand } = facts
   const attributes = [
     ` data-session="${hasSession ? 'some' : 'none'}"`,
     isByHand ? ' data-by-hand' : '',
     loginAt === null ? '' : ` data-login-at="${escaped(loginAt)}"`,
     echoAt === null ? '' : ` data-echo-at="${escaped(echoAt)}"`,
+    isForTests ? ' data-test-clock' : '',
   ].join('')
   const text = replaced(replaced(html, ROOT, ROOT + attributes), BASE, `<base href="${escaped(basePath)}/"`)
   const plain = Buffer.from(text)

@@ -8,7 +8,7 @@ import type { LiveReader } from '../../ports/live/live.ts'
 import type { InstallationReader, InstallationStatus } from '../../ports/live/status.ts'
 import type { StatisticsReader } from '../../ports/queues.ts'
 import type { TeamUsageReader } from '../../ports/quotas.ts'
-import type { Clock } from '../../ports/runtime.ts'
+import type { Clock, TestClock } from '../../ports/runtime.ts'
 import { answerFresh } from '../answers.ts'
 import { createTeamRouter, needs } from '../team-routes.ts'
 import { SharedReadings } from './shared-readings.ts'
@@ -24,6 +24,7 @@ export interface StatusRouteParts {
     readonly resources: 'kubernetes' | 'folder'
   }
   readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>
+  readonly testClock: TestClock | null
   quotasOf(team: string): TeamQuotas
 }
 
@@ -42,12 +43,21 @@ export function createStatusRoutes(parts: StatusRouteParts): Router {
     '/api/status': {
       GET: needs('read', async (context) => {
         const { team, principal } = context
-        const [installation, ofTeam] = await Promise.all([
+        const [installation, ofTeam, testTime] = await Promise.all([
           installations.of(INSTALLATION, () => parts.installation.read()),
           teams.of(team, () => readTeam(team, parts)),
+          parts.testClock === null ? null : ifAnswered(parts.testClock.read()),
         ])
         const seesInstallation = principal.permissions.has('admin')
-        const facts = { ...about, team, quotas: quotasOf(team), ofTeam, installation, seesInstallation }
+        const facts = {
+          ...about,
+          team,
+          quotas: quotasOf(team),
+          ofTeam,
+          installation,
+          testTime,
+          seesInstallation,
+        }
         answerFresh(context, JSON.stringify(toWireStatus(facts)))
       }),
     },

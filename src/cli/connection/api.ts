@@ -31,14 +31,16 @@ export interface ApiTarget {
   /** The base address, such as `http://127.0.0.1:8080`; a path in it precedes every path. */
   readonly server: string
   readonly token: string | null
+  /** Says where a token was looked for, if there is none. */
+  readonly tokenHint?: string
   /** These headers are sent with every request. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-export function connectApi({ server, token, headers }: ApiTarget): Api {
+export function connectApi({ server, token, tokenHint, headers }: ApiTarget): Api {
   // A person or a script decides whether to call again, so a passing fault is reported at once.
   const base = baseOf(server)
-  const client = createClient({ server: base, token: checkedToken(token), headers, retriesMax: 0 })
+  const client = createClient({ server: base, token: checkedToken(token, tokenHint), headers, retriesMax: 0 })
   return {
     server: base,
     send: async (name, given, options) => {
@@ -105,9 +107,9 @@ function baseOf(server: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
 
-function checkedToken(token: string | null): string {
+function checkedToken(token: string | null, hint = ''): string {
   if (token !== null && token.trim() !== '') return visibleAscii(token, 'the token', ` ${TOKEN_SOURCES}`)
-  throw cliError('no token given (--token, PUNCTUAL_TOKEN; make run writes one to .punctual/token)', MISUSED)
+  throw cliError(`no token given (--token, PUNCTUAL_TOKEN${hint === '' ? '' : `; ${hint}`})`, MISUSED)
 }
 
 interface Sent {

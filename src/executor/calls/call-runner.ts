@@ -18,6 +18,8 @@ export type CallRunner = (
 ) => Promise<WorkEnd>
 
 export interface CallRunnerOptions {
+  /** As of `ExecutorOptions`. */
+  readonly aheadMs?: () => number
   readonly caller: HttpCaller
   readonly teams: TeamSettingsSource & OwnSecretsSource
   readonly jobIds: JobIds
@@ -55,12 +57,12 @@ type NotMade = { readonly missing: string }
 const NOT_PREPARED: NotMade = { missing: 'The call could not be made because of a defect of Punctual.' }
 
 function prepareCall(
-  { teams, jobIds, noteDefect }: CallRunnerOptions,
+  { teams, jobIds, noteDefect, aheadMs = () => 0 }: CallRunnerOptions,
   work: ClaimedJob | ClaimedCallback,
   redisNowMs: () => number,
 ): HttpCall | NotMade {
   try {
-    const timestampSeconds = Math.floor(redisNowMs() / 1000)
+    const timestampSeconds = Math.floor((redisNowMs() - aheadMs()) / 1000)
     return work.kind === 'job'
       ? jobCall(work, { teams, jobIds, timestampSeconds })
       : callbackCall(work, teams, timestampSeconds)

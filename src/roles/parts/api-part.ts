@@ -107,7 +107,9 @@ interface ApiPartOptions {
 /** Starts the API on a store; answers its port. It stops taking requests with the lifecycle. */
 export async function startApi(options: ApiPartOptions): Promise<number> {
   const { settings, compiled, editors } = options
-  const { engine } = options.store
+  const { engine, testClock } = options.store
+  // Timers stay those of this machine: only what is due follows the test clock.
+  const clock = testClock?.ahead(systemClock) ?? systemClock
   const quotasOf = createQuotasOf(compiled, quotasOfSettings(settings))
   const usage = createTeamUsageReader(engine)
   const quotas = new QuotaKeeper({ engine, clock: systemClock, quotasOf })
@@ -129,7 +131,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     jobs: createJobStore(engine, quotas, gate),
     ...withQuotas(
       { crons: options.crons, cronEditor: editors.cronEditor },
-      { usage, quotasOf, metrics: engine.metrics, clock: systemClock },
+      { usage, quotasOf, metrics: engine.metrics, clock },
     ),
     bulks: createBulkStore(engine, Math.random, gate),
     alerts: createAlertStore(engine),
@@ -167,7 +169,8 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     ...(await openBoxes(options.store)),
     gate,
     shedder,
-    clock: systemClock,
+    clock,
+    testClock,
     logger,
     intakeBytesMax: settings.intakeBytes,
     trustedProxies: settings.trustedProxies,
@@ -229,6 +232,7 @@ async function openBoxes({ connection }: Store): Promise<Pick<ApiParts, 'cursorB
 /** The dashboard and the paths beside the API. If the dashboard is not built, its paths say how to build it. */
 function placed({
   settings: { dashboard, basePath },
+  store,
   oidc,
   aside,
   echoAt,
@@ -238,7 +242,8 @@ function placed({
   if (dashboard === 'off') return own
   const built = readBuiltDashboard()
   if (built === null) logger.warn('The dashboard is not built: run make build, and start again')
-  const facts = { basePath, loginAt: oidc?.name ?? null, ...(echoAt !== undefined && { echoAt }) }
+  const isForTests = store.testClock !== null
+  const facts = { basePath, isForTests, loginAt: oidc?.name ?? null, ...(echoAt !== undefined && { echoAt }) }
   return { ...own, dashboard: { built, ...facts } }
 }
 

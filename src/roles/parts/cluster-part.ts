@@ -1,5 +1,4 @@
 import { Registry } from 'prom-client'
-import { StartupError } from '../../domain/errors.ts'
 import type { ClusterConfig } from '../../kubernetes/client/cluster-config.ts'
 import { inClusterConfig } from '../../kubernetes/client/in-cluster-config.ts'
 import { createTransport, type Transport } from '../../kubernetes/client/transport.ts'
@@ -19,6 +18,7 @@ import type { ApiSettings } from '../../settings/role-settings.ts'
 import { createClusterMetrics } from '../../telemetry/cluster-metrics.ts'
 import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
+import { withKubeconfigReader } from '../startup/kubeconfig-reader.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import type { Telemetry } from './telemetry-part.ts'
 import { VERSION } from '../startup/version.ts'
@@ -146,21 +146,13 @@ function startNamespaces(
   return selected
 }
 
-/**
- * Finds the cluster. Only a kubeconfig needs `@kubernetes/client-node`, which the container image leaves out
- * (docs/adr/0010).
- */
+/** Finds the cluster: that of this pod, or else that of a kubeconfig. */
 async function findCluster(): Promise<ClusterConfig> {
   const pod = readPodEnvironment()
   if (pod !== null) return inClusterConfig(pod, systemClock)
-  try {
-    const { loadKubeconfig } = await import('../../kubernetes/client/kubeconfig.ts')
-    return loadKubeconfig(null)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new StartupError(
-      'The container image does not read kubeconfigs: unset KUBECONFIG and run in a pod with a service account, or run a checkout.',
-      { cause: error },
-    )
-  }
+  const { loadKubeconfig } = await withKubeconfigReader(
+    () => import('../../kubernetes/client/kubeconfig.ts'),
+    'unset KUBECONFIG and run in a pod with a service account',
+  )
+  return loadKubeconfig(null)
 }

@@ -101,6 +101,7 @@ export async function startExecutor(options: ExecutorPartOptions): Promise<Execu
       }),
     random: Math.random,
     redisNowMs: (shard) => engine.runner.redisNowMs(shard),
+    aheadMs: () => store.testClock?.aheadMs ?? 0,
   })
   const graceMs = settings.graceSeconds * 1000
   lifecycle.onStop('executor', () => Promise.all([executor.stop(graceMs), notifier.stopSending(graceMs)]))

@@ -15,12 +15,14 @@ import {
   openInstallation,
   whenThereIsRoom,
 } from '../../redis/base/installation/installation.ts'
+import { byTestClock, RedisTestClock } from '../../redis/base/installation/test-clock.ts'
 import { asStoreFault } from '../../redis/base/client/faults.ts'
 import { readServers } from '../../redis/base/installation/server-look.ts'
 import { Confirmation } from '../../redis/base/durability/confirmation.ts'
 import { checkDurability } from '../../redis/base/durability/durability-check.ts'
 import { guardConnection } from '../../redis/base/client/guarded-connection.ts'
 import { ACCEPTING_STEPS, loadScripts } from '../../redis/steps.ts'
+import { noteTime } from '../../redis/upkeep/maintenance/promotion.ts'
 import { createStepRunner, type StepConfirmation } from '../../redis/base/engine/step-runner.ts'
 import { createAuditLines } from '../../telemetry/audit-lines.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
@@ -39,6 +41,8 @@ export const EXECUTOR_COMMAND_TIMEOUT_MS = 5_000
 export interface Store {
   readonly connection: RedisConnection
   readonly engine: Engine
+  /** null = the installation goes by the clock of Redis. */
+  readonly testClock: RedisTestClock | null
   /** Servers it is connected to at present; see `serversOf`. */
   servers(): readonly string[]
   /** Reads what each primary reports about itself. */
@@ -67,6 +71,8 @@ export interface StoreSettings extends RedisAccess {
   readonly allowUnsafeRedis: boolean
   /** Bytes of finished jobs, for the role that drops them; null = a part of maxmemory. */
   readonly historyBytes?: number | null
+  /** Whether the installation goes by a test clock; no when absent. */
+  readonly testClock?: boolean
 }
 
 export interface StoreRole {
@@ -77,6 +83,8 @@ export interface StoreRole {
   readonly isGuarded?: boolean
   /** What the role promises of the jobs it accepts; absent = it accepts none. */
   readonly durability?: Durability
+  /** The test clock of another store of this process, which both then go by. */
+  readonly testClock?: RedisTestClock | null
   readonly telemetry: Telemetry
   readonly lifecycle: Lifecycle
 }
@@ -85,19 +93,20 @@ export interface StoreRole {
 export async function openStore(settings: StoreSettings, role: StoreRole): Promise<Store> {
   const { name } = role
   const { logger, metrics } = role.telemetry
-  const { shards, allowUnsafeRedis: override, historyBytes = null } = settings
+  const { shards, allowUnsafeRedis: override, historyBytes = null, testClock: isForTests = false } = settings
   const plain = await connectRedis(connectionOptions(settings, role))
   try {
     await checkRedisIsSafe(plain, { override, logger })
     await checkDurability(plain, role.durability ?? 'relaxed', logger)
-    const jobIds = await whenThereIsRoom(openInstallation(plain, shards))
+    const jobIds = await whenThereIsRoom(openInstallation(plain, shards, isForTests))
     const guarded = role.isGuarded === true ? guardConnection(plain, { clock: systemClock, logger }) : null
     const connection = guarded?.connection ?? plain
     const confirmation = role.durability === 'replicated' ? await openConfirmation(settings, role) : null
+    const testClock = isForTests ? (role.testClock ?? (await RedisTestClock.open(plain))) : null
     const runner = createStepRunner({
       connection,
-      scripts: loadScripts(),
-      clock: systemClock,
+      scripts: testClock === null ? loadScripts() : loadScripts(byTestClock),
+      clock: testClock?.ahead(systemClock) ?? systemClock,
       metrics,
       ...(confirmation !== null && { confirmation }),
     })
@@ -107,18 +116,22 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
       guarded?.stop()
       plain.disconnect()
     })
+    const engine = createEngine({
+      runner,
+      jobIds,
+      logger,
+      metrics,
+      retention: { ...DEFAULT_RETENTION, historyBytes },
+      auditLines,
+      isForTests,
+    })
+    testClock?.follow(engine, (keys) => noteTime(engine, keys))
     return {
       connection,
+      testClock,
       servers: () => serversOf(plain),
       readServers: () => readServers(plain),
-      engine: createEngine({
-        runner,
-        jobIds,
-        logger,
-        metrics,
-        retention: { ...DEFAULT_RETENTION, historyBytes },
-        auditLines,
-      }),
+      engine,
     }
   } catch (error) {
     plain.disconnect()

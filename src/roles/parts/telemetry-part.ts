@@ -35,8 +35,11 @@ export interface Telemetry {
 export function createTelemetry(settings: {
   logLevel: LoggerOptions['level']
   logFormat: LoggerOptions['format']
+  /** Whether every line says that the installation goes by a test clock; no when absent. */
+  testClock?: boolean
 }): Telemetry {
-  const logger = createLogger({ level: settings.logLevel, format: settings.logFormat })
+  const plain = createLogger({ level: settings.logLevel, format: settings.logFormat })
+  const logger = settings.testClock === true ? plain.child({ testClock: true }) : plain
   const { metrics, registry, render } = createMetrics({ processMetrics: true })
   const { loops, check: loopsCheck } = createLoopHealth({ clock: systemClock, logger, metrics })
   return {

@@ -37,7 +37,8 @@ beforeAll(async () => {
   const folder = world.newFolder()
   mkdirSync(join(folder, 'resources'), { recursive: true })
   writeFileSync(join(folder, 'resources/tokens.yaml'), tokenManifests())
-  client = (await world.start(folder)).client
+  // With a test clock, or its operations would be a 404 to everybody.
+  client = (await world.start(folder, { PUNCTUAL_TEST_CLOCK: '1' })).client
   const made = async (path: string, body: object) => (await client.send<never>('POST', path, body)).body
   const pushed: { job_id: number; queue_id: number } = await made('/api/jobs', {
     queue: 'secret-queue',

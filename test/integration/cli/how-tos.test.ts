@@ -15,13 +15,20 @@ const PAGE_MS_MAX = 110_000
 const { newFolder, start, close } = createStandaloneWorld()
 afterAll(close)
 
-let shell: (script: string) => Promise<{ stdout: string; stderr: string }>
-let address: string
+type Shell = (page: string) => Promise<string>
+let shell: Shell
+/** Of an installation whose time can be moved. */
+let shellOfTests: Shell
 
 beforeAll(async () => {
+  shell = await openShell()
+  shellOfTests = await openShell({ PUNCTUAL_TEST_CLOCK: '1' })
+})
+
+async function openShell(settings: Record<string, string> = {}): Promise<Shell> {
   const folder = newFolder()
-  const { program } = await start(folder)
-  address = String((await program.logged('Standalone runs'))['url']).replace('http://', '')
+  const { program } = await start(folder, settings)
+  const address = String((await program.logged('Standalone runs'))['url']).replace('http://', '')
   const bin = join(folder, 'bin')
   mkdirSync(bin)
   writeFileSync(join(bin, 'punctual'), `#!/bin/sh\nexec ${process.execPath} ${MAIN} "$@"\n`, { mode: 0o755 })
@@ -31,16 +38,17 @@ beforeAll(async () => {
     PUNCTUAL_SERVER: `http://${address}`,
     PUNCTUAL_TOKEN: readFileSync(join(folder, 'token'), 'utf8').trim(),
   }
-  shell = (script) =>
-    promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', script], { env, timeout: PAGE_MS_MAX })
-})
+  return async (page) => {
+    const script = scriptOf(page).replaceAll('127.0.0.1:8080', address)
+    const args = ['--norc', '-euo', 'pipefail', '-c', script]
+    return (await promisify(execFile)('bash', args, { env, timeout: PAGE_MS_MAX })).stdout
+  }
+}
 
 /** Blocks that need what a test does not have, such as a second terminal, are marked `no-run`. */
 function scriptOf(page: string): string {
   const blocks = page.matchAll(/^```sh\n(.*?)^```/gms)
-  return Array.from(blocks, ([, text = '']) => text)
-    .join('\n')
-    .replaceAll('127.0.0.1:8080', address)
+  return Array.from(blocks, ([, text = '']) => text).join('\n')
 }
 
 /** What a reader would see of some pages, if all is well. */
@@ -51,10 +59,11 @@ const SEEN: Readonly<Record<string, readonly RegExp[]>> = {
   'find-out-why-a-job-waits.md': [/paused/, /an example/],
   'recover-from-an-outage.md': [/503/, /replay/],
   'develop-locally.md': [/"run_at"/],
+  'tests-with-the-clock.md': [/"ahead_seconds":3600/],
 }
 
 test.for(globSync('*.md', { cwd: join(ROOT, 'docs/how-to') }))('%s works as written', async (name) => {
-  const script = scriptOf(readFileSync(join(ROOT, 'docs/how-to', name), 'utf8'))
-  const { stdout } = await shell(script)
+  const page = readFileSync(join(ROOT, 'docs/how-to', name), 'utf8')
+  const stdout = await (name === 'tests-with-the-clock.md' ? shellOfTests : shell)(page)
   for (const seen of SEEN[name] ?? []) expect(stdout).toMatch(seen)
 })

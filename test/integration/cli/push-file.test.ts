@@ -51,8 +51,10 @@ async function run(server: string, ...args: readonly string[]) {
   let [out, err] = ['', '']
   const program = new Command('punctual').exitOverride()
   registerClientCommands(program, {
+    serverGiven: server,
     serverDefault: server,
     tokenDefault: TOKEN,
+    findLocal: async () => ({ path: '.punctual', running: null }),
     version: '1.2.3',
     stdout: { write: (written) => (out += written) },
     stderr: { write: (written) => (err += written) },

@@ -103,7 +103,6 @@ test(
         ),
       ).toEqual(rows.map((row) => row.slice(1)))
 
-      env['PUNCTUAL_SERVER'] = `http://127.0.0.1:${port}`
       expect(await shell(show)).toMatch(/^job 32769 .*\n/)
       expect(await shell(cron)).toMatch(/^cron \d+, next run at \S+:00\.000\+00:00\n$/)
 

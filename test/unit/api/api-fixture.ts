@@ -371,6 +371,7 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
     cursorBox: createFakeBox(),
     loginBox: createFakeBox(),
     clock,
+    testClock: null,
     logger,
     ...change,
   }

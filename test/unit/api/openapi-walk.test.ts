@@ -26,6 +26,18 @@ import { ISSUE_ID } from './routes/fake-issues.ts'
 import { createFakeCodes, failingCodes, failingSessions, FIRST_SESSION } from '../../support/fake-sessions.ts'
 import { anApiToken, aPrincipal } from '../../support/principals.ts'
 
+/** The paths of a test clock are there only with one. */
+function testClockFor(path: string, status: string): ApiChange {
+  if (path !== '/api/test/clock' || status === '404') return {}
+  const time = () =>
+    status === '503'
+      ? Promise.reject(new StoreUnavailableError('x'))
+      : status === '500'
+        ? Promise.reject(new Error('x'))
+        : Promise.resolve({ nowMs: NOW_MS, aheadMs: 0 })
+  return { testClock: { read: time, advanceTo: time, advanceBy: time } }
+}
+
 const rejecting = (fault: Error): ApiChange => {
   const fail = () => Promise.reject(fault)
   return {
@@ -120,6 +132,7 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
   editQueue: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
   markAlertsRead: '{}',
   muteIssue: JSON.stringify({ until: new Date(NOW_MS + 3_600_000).toISOString() }),
+  advanceTestClock: JSON.stringify({ advance_seconds: 3600 }),
   createToken: '{"name":"ci"}',
 }
 
@@ -359,7 +372,7 @@ describe.each(
     'answers %s as documented',
     async (status) => {
       const scenario = scenarioOf(operationId, status)
-      const api = await startApi(scenario.parts)
+      const api = await startApi({ ...testClockFor(path, status), ...scenario.parts })
       const search = status === '422' ? '' : (GOOD_SEARCH[operationId] ?? '')
       const concrete =
         path
@@ -399,6 +412,7 @@ test('something was walked', () => {
   ).toEqual([
     'abortBulk',
     'acknowledgeIssue',
+    'advanceTestClock',
     'beginLogin',
     'cancelJob',
     'countAlerts',
@@ -469,6 +483,7 @@ test('something was walked', () => {
     'readStatistics',
     'readStatus',
     'readTeam',
+    'readTestClock',
     'readWindow',
     'readWindowOpenings',
     'reopenIssue',

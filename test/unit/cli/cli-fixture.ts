@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach } from 'vitest'
 import { registerClientCommands } from '../../../src/cli/commands.ts'
+import type { LocalFolder } from '../../../src/cli/connection/local-api.ts'
 import type { OutputStream } from '../../../src/cli/output/output-stream.ts'
 
 export const CREATED =
@@ -33,8 +34,9 @@ export interface Ran {
 }
 
 interface Given {
-  readonly serverDefault?: string
-  readonly tokenDefault?: string
+  readonly serverGiven?: string | null
+  readonly tokenDefault?: string | null
+  readonly local?: LocalFolder['running']
   readonly stdin?: AsyncIterable<Uint8Array>
   readonly sleep?: (milliseconds: number) => Promise<void>
   readonly stdout?: OutputStream
@@ -58,7 +60,7 @@ export function useApi(): ClientFixture {
     received: [],
     answer: { status: 201, body: CREATED },
     firstAnswers: [],
-    run: (args, given = {}) => run(args, { serverDefault: api.address, ...given }),
+    run: (args, given = {}) => run(args, { serverGiven: api.address, ...given }),
   }
   let server: Server
   beforeEach(async () => {
@@ -92,7 +94,8 @@ export async function* inputOf(text: string): AsyncGenerator<Uint8Array> {
 async function run(
   args: readonly string[],
   {
-    serverDefault = '',
+    serverGiven = '',
+    local = null,
     tokenDefault = 'secret',
     stdin = inputOf(''),
     sleep = () => Promise.reject(new Error('nothing to wait for')),
@@ -106,8 +109,10 @@ async function run(
   const program = new Command('punctual').exitOverride()
   program.configureOutput({ writeErr: (text) => (err += text), writeOut: (text) => (out += text) })
   registerClientCommands(program, {
-    serverDefault,
+    serverGiven,
+    serverDefault: 'http://127.0.0.1:1',
     tokenDefault,
+    findLocal: async () => ({ path: '.punctual', running: local }),
     version: '1.2.3',
     stdout: stdout ?? { write: (text) => (out += text) },
     stderr: { write: (text) => (err += text) },

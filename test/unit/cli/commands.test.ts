@@ -148,7 +148,7 @@ describe('push', () => {
   test.each(['', ' \n'])('no token (%j) is a misuse', async (tokenDefault) => {
     expect(await api.run(['jobs'], { tokenDefault })).toEqual({
       out: '',
-      err: 'punctual: no token given (--token, PUNCTUAL_TOKEN; make run writes one to .punctual/token)\n',
+      err: 'punctual: no token given (--token, PUNCTUAL_TOKEN; no standalone runs in .punctual, PUNCTUAL_DATA_DIR)\n',
       code: 2,
     })
   })

@@ -1,6 +1,7 @@
 /** What GitHub runs cannot run here: its files are judged, and the steps that need no registry are run. */
 import { execFileSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -72,12 +73,13 @@ test('every image is named by a digest', () => {
     expect(tag).toMatch(/^v?\d+\.\d+\.\d+(?:-bookworm)?@sha256:[0-9a-f]{64}$/)
 })
 
-test('a workflow may read, and only the job that publishes may write', () => {
+test('a workflow may read, and only the jobs that publish may write', () => {
   expect(workflows.map(({ text }) => (parse(text) as Workflow).permissions)).toEqual(
     workflows.map(() => ({ contents: 'read' })),
   )
   expect(jobs.filter(({ job }) => job.permissions !== undefined).map(({ name }) => name)).toEqual([
     '.github/workflows/release.yml publish',
+    '.github/workflows/release.yml npm',
   ])
   const checkouts = jobs.flatMap(({ job }) =>
     (job.steps ?? []).filter(({ uses }) => uses?.startsWith('actions/checkout@')),
@@ -90,6 +92,23 @@ test('what is released has passed all that a change has to pass, and is approved
   expect(ofRelease['ci']).toEqual({ needs: 'check', uses: './.github/workflows/ci.yml' })
   expect(ofRelease['build']).toMatchObject({ needs: 'ci' })
   expect(ofRelease['publish']).toMatchObject({ needs: 'build', environment: 'release' })
+  expect(ofRelease['npm']).toMatchObject({ needs: 'publish', environment: 'release' })
+})
+
+test('the job that publishes to npm may do nothing else, and runs no script of the package', () => {
+  const { jobs: ofRelease } = parse(read('.github/workflows/release.yml')) as Workflow
+  const { permissions, steps = [] } = ofRelease['npm'] ?? {}
+  expect(permissions).toEqual({ contents: 'read', 'id-token': 'write' })
+  expect(steps.flatMap(({ uses }) => uses?.split('@')[0] ?? [])).toEqual([
+    'actions/download-artifact',
+    'actions/setup-node',
+  ])
+  const commands = steps.flatMap(({ run }) => run?.match(/^ *npm \w+.*/gm) ?? [])
+  expect(commands.map((line) => line.trim())).toEqual([
+    expect.stringMatching(/^npm view /),
+    expect.stringMatching(/^npm publish \S+ --ignore-scripts --provenance --access public$/),
+  ])
+  expect(JSON.stringify(steps)).not.toContain('secrets.')
 })
 
 test('the job that may sign runs nothing of this repository or its packages', () => {
@@ -168,7 +187,24 @@ test('a release is refused whose tag is not the version, or that the changelog d
 test.each([
   [['chart', 'punctual', `sha256:${'a'.repeat(64)}`, '/nowhere'], /is no repository/],
   [['chart', 'ghcr.io/acme/punctual', 'latest', '/nowhere'], /the digest latest is none/],
+  [['compose', 'ghcr.io/acme/punctual', 'latest', '/nowhere'], /the digest latest is none/],
+  [['package', 'github.com/acme/punctual', '/nowhere'], /is no address such as/],
   [['publish'], /usage: /],
 ])('%j is refused', (given, text) => {
   expect(() => release(...given)).toThrow(text)
+})
+
+test('the compose file of a release runs the image that was signed, and builds nothing', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'punctual-release-'))
+  try {
+    const digest = `sha256:${'a'.repeat(64)}`
+    release('compose', 'ghcr.io/acme/punctual', digest, folder)
+    const { services } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8')) as {
+      services: Readonly<Record<string, { image: string; build?: string }>>
+    }
+    expect(services['punctual']?.image).toBe(`ghcr.io/acme/punctual@${digest}`)
+    expect(Object.values(services).filter(({ build }) => build !== undefined)).toEqual([])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })

@@ -140,16 +140,16 @@ it('client verbs are part of the program and share its way of refusing', async (
 
 describe('the client verbs get', () => {
   it.each([
-    ['the defaults', {}, { server: 'http://127.0.0.1:8080', token: null }],
+    ['the defaults', {}, { server: null, token: null, dataDir: '.punctual' }],
     [
       'the defaults for empty variables',
-      { PUNCTUAL_SERVER: '', PUNCTUAL_TOKEN: ' ' },
-      { server: 'http://127.0.0.1:8080', token: null },
+      { PUNCTUAL_SERVER: '', PUNCTUAL_TOKEN: ' ', PUNCTUAL_DATA_DIR: ' ' },
+      { server: null, token: null, dataDir: '.punctual' },
     ],
     [
       'their variables',
-      { PUNCTUAL_SERVER: 'http://host/base ', PUNCTUAL_TOKEN: 'secret\n' },
-      { server: 'http://host/base', token: 'secret' },
+      { PUNCTUAL_SERVER: 'http://host/base ', PUNCTUAL_TOKEN: 'secret\n', PUNCTUAL_DATA_DIR: '/data' },
+      { server: 'http://host/base', token: 'secret', dataDir: '/data' },
     ],
   ])('%s', async (_, env, expected) => {
     const seen: unknown[] = []

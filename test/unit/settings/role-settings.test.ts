@@ -73,6 +73,7 @@ describe('defaults', () => {
       trustedProxies: [],
       intakeBytes: 128 * 1024 ** 2,
       clockHoldSeconds: 0,
+      testClock: false,
       token: null,
       secretsKey: null,
       otherSecretsKeys: [],

@@ -66,6 +66,8 @@ import type {
   Statistics,
   Status,
   Team,
+  TestClockMove,
+  TestTime,
   TimeOrSpan,
   Token,
   TokenCreate,
@@ -144,6 +146,8 @@ export const OPERATIONS = {
   previewWindow: { method: 'POST', path: '/api/window-openings' },
   readStatistics: { method: 'GET', path: '/api/stats' },
   readTeam: { method: 'GET', path: '/api/team' },
+  readTestClock: { method: 'GET', path: '/api/test/clock' },
+  advanceTestClock: { method: 'POST', path: '/api/test/clock' },
   readStatus: { method: 'GET', path: '/api/status' },
   listBulks: { method: 'GET', path: '/api/bulk' },
   createBulk: { method: 'POST', path: '/api/bulk' },
@@ -818,6 +822,19 @@ export interface Inputs {
    */
   readTeam: object
   /**
+   * Read the test clock. The time of an installation for tests, one that was first started with
+   * `PUNCTUAL_TEST_CLOCK=1`. In any other, this is a 404.
+   */
+  readTestClock: object
+  /**
+   * Move the test clock. Moves the time of an installation for tests forward, for all teams. What has become
+   * due on the way starts within a second: delayed jobs and retries, crons by their policy for missed ticks.
+   * Timeouts of calls go by the real time.
+   */
+  advanceTestClock: {
+    body: TestClockMove | JsonText
+  }
+  /**
    * Read the state of the installation. Whether executors are alive, what the team has waiting, how late its
    * jobs start, and what it uses of its quotas. With the permission `admin` also the installation's part:
    * executors and their slots, leases, all that waits, and Redis with its memory and persistence. What was
@@ -1043,6 +1060,8 @@ export interface Answers {
   previewWindow: WindowPreview
   readStatistics: Statistics
   readTeam: Team
+  readTestClock: TestTime
+  advanceTestClock: TestTime
   readStatus: Status
   listBulks: BulkList
   createBulk: BulkPreview | Bulk

@@ -1574,6 +1574,29 @@ export interface Usage {
   calls_in_flight: number
 }
 /**
+ * The time of an installation for tests.
+ */
+export interface TestTime {
+  /**
+   * The time that jobs, crons and windows go by.
+   */
+  now: string
+  /**
+   * How far that is ahead of the clock of Redis.
+   */
+  ahead_seconds: number
+}
+/**
+ * One of the two, not both.
+ */
+export interface TestClockMove {
+  advance_seconds?: number
+  /**
+   * ISO 8601 with an offset; not before the time of the test clock, and at most 31622400 seconds ahead.
+   */
+  advance_to?: string
+}
+/**
  * The state of the installation, and what it means for the team. A figure that is not known is null, and `unknown` says why.
  */
 export interface Status {
@@ -1600,6 +1623,7 @@ export interface Status {
    * The installation's part; null without the permission `admin`. It names no team and no queue.
    */
   installation: InstallationStatus | null
+  test_clock?: TestTime1
   /**
    * What is not known at present, and why.
    *
@@ -1772,6 +1796,19 @@ export interface RedisReplica {
    * Whole seconds since it last answered its primary.
    */
   lag_seconds: number | null
+}
+/**
+ * The time that jobs go by. Only in an installation for tests (`PUNCTUAL_TEST_CLOCK`).
+ */
+export interface TestTime1 {
+  /**
+   * The time that jobs, crons and windows go by.
+   */
+  now: string
+  /**
+   * How far that is ahead of the clock of Redis.
+   */
+  ahead_seconds: number
 }
 export interface Team {
   team: string

@@ -1,6 +1,7 @@
 import type { Status as WireStatus } from '../../../../clients/typescript/src/generated/wire.ts'
 import type { QuotaName, TeamQuotas } from '../../../domain/quotas.ts'
 import { type Installation, secondsOf, toWireInstallation } from './installation-wire.ts'
+import { toWireTestTime } from '../test-time-wire.ts'
 import { toWireQuotas, toWireUsage } from '../team-wire.ts'
 
 /** What a team is told; null = a part of Redis does not answer. */
@@ -24,6 +25,8 @@ export interface StatusFacts {
   readonly quotas: TeamQuotas
   readonly ofTeam: TeamStatus
   readonly installation: Installation
+  /** The time of a test clock; null = there is none, or Redis does not answer. */
+  readonly testTime: { readonly nowMs: number; readonly aheadMs: number } | null
   /** false = only the team's part is told. */
   readonly seesInstallation: boolean
 }
@@ -31,7 +34,7 @@ export interface StatusFacts {
 const STORE_AWAY = 'Redis, or a part of it, does not answer.'
 
 export function toWireStatus(facts: StatusFacts): WireStatus {
-  const { version, resources, team, quotas, ofTeam, installation, seesInstallation } = facts
+  const { version, resources, team, quotas, ofTeam, installation, testTime, seesInstallation } = facts
   const { backlog, lateness, usage } = ofTeam
   return {
     version,
@@ -42,6 +45,7 @@ export function toWireStatus(facts: StatusFacts): WireStatus {
     quotas: toWireQuotas(quotas),
     usage: usage === null ? null : toWireUsage(usage),
     installation: seesInstallation ? toWireInstallation(installation, resources) : null,
+    ...(testTime !== null && { test_clock: toWireTestTime(testTime) }),
     unknown: [...unknownOfTeam(facts), ...(seesInstallation ? unknownOfInstallation(facts) : [])],
   }
 }

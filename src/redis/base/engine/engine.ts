@@ -58,6 +58,8 @@ export interface Engine {
   readonly teamNumbers: TeamNumbers
   readonly wokenQueues: WokenQueues
   readonly retention: Retention
+  /** Whether its time is moved by hand, so that jumps forward are no faults. */
+  readonly isForTests: boolean
   readonly logger: Logger
   readonly metrics: Metrics
   /** The records of the audit log as lines of the log. */
@@ -72,6 +74,8 @@ export function createEngine(parts: {
   logger: Logger
   metrics: Metrics
   retention?: Retention
+  /** No when absent. */
+  isForTests?: boolean
   /** Absent where nothing is audited. */
   auditLines?: AuditLines
 }): Engine {
@@ -83,6 +87,7 @@ export function createEngine(parts: {
     logger: parts.logger,
     metrics: parts.metrics,
     retention: parts.retention ?? DEFAULT_RETENTION,
+    isForTests: parts.isForTests ?? false,
     auditLines: parts.auditLines ?? NO_AUDIT_LINES,
     faultGate: new LogGate(),
     shards: Array.from({ length: parts.jobIds.shards }, (_, shard) => createShardKeys(shard)),

@@ -5,6 +5,7 @@ import type { StoreRisk } from '../../../ports/health.ts'
 import type { Logger } from '../../../ports/runtime.ts'
 import { primariesOf, type RedisConnection } from '../client/connection.ts'
 import { asStoreFault } from '../client/faults.ts'
+import { META } from '../layout/fields.ts'
 import { createShardKeys, META_KEY } from '../layout/keys.ts'
 import { fieldsOf, risksIn, type ServerFields } from './server-look.ts'
 
@@ -29,8 +30,14 @@ export function dataVersionProblem(found: string): string | null {
  * Reads the facts of this installation and writes the missing ones, at the first start all of them: shards, installation
  * id, data version and the mark of each shard. Existing ones are not written, because a full Redis refuses even a write
  * that changes nothing. Throws StartupError when the stored facts do not fit.
+ * @param isForTests whether it goes by a test clock; fixed at the first start
  */
-export async function openInstallation(connection: RedisConnection, shards: number): Promise<JobIds> {
+export async function openInstallation(
+  connection: RedisConnection,
+  shards: number,
+  isForTests = false,
+): Promise<JobIds> {
+  if (isForTests) await beginForTests(connection)
   const meta = await readMeta(connection, {
     version: DATA_VERSION,
     shards: String(shards),
@@ -38,6 +45,7 @@ export async function openInstallation(connection: RedisConnection, shards: numb
   })
   const problem = dataVersionProblem(meta['version'] ?? '')
   if (problem !== null) throw new StartupError(problem)
+  refuseOtherTime(meta[META.testClockMs] !== undefined, isForTests)
   if (meta['shards'] !== String(shards)) {
     throw new StartupError(
       `Redis holds ${meta['shards']} shards and the number cannot change: set PUNCTUAL_SHARDS=${meta['shards']}, not ${shards}.`,
@@ -48,6 +56,23 @@ export async function openInstallation(connection: RedisConnection, shards: numb
     if ((await connection.get(mark)) === null) await connection.setnx(mark, '1')
   }
   return new JobIds(shards, meta['installation'] ?? '')
+}
+
+/** Before all other facts: an installation that has begun without this one is refused. */
+async function beginForTests(connection: RedisConnection): Promise<void> {
+  const version = await connection.hget(META_KEY, 'version')
+  if (version === null) await connection.hsetnx(META_KEY, META.testClockMs, '0')
+}
+
+/** An installation never changes the clock that it goes by: its jobs would be due at other times. */
+function refuseOtherTime(goesByTestClock: boolean, isForTests: boolean): void {
+  if (goesByTestClock === isForTests) return
+  const other = 'use another PUNCTUAL_DATA_DIR, or another Redis'
+  throw new StartupError(
+    isForTests
+      ? `Redis holds an installation that goes by the real time, and PUNCTUAL_TEST_CLOCK would move its jobs: ${other}.`
+      : `Redis holds an installation for tests, which goes by a test clock: set PUNCTUAL_TEST_CLOCK=1, or ${other}.`,
+  )
 }
 
 /** Writes the initial values of missing fields first. */

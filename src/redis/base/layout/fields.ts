@@ -73,7 +73,12 @@ export const HELD = { lastClaim: '#c', lastFinish: '#f' } as const
 export const INDEX = { owner: 'o' } as const
 
 /** Fields of the installation's `meta`. */
-export const META = { epoch: 'term', installation: 'installation' } as const
+export const META = {
+  epoch: 'term',
+  installation: 'installation',
+  /** How far time is ahead of the clock of Redis, ms; absent but in an installation for tests. */
+  testClockMs: 'test_clock_ms',
+} as const
 
 /** Fields of `shardUsage`. */
 export const SHARD_USAGE = {

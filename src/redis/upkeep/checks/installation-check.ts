@@ -2,6 +2,7 @@ import type { CheckResult, HealthFinding } from '../../../ports/health.ts'
 import type { RedisConnection } from '../../base/client/connection.ts'
 import { asStoreFault } from '../../base/client/faults.ts'
 import { dataVersionProblem, RESTORING } from '../../base/installation/installation.ts'
+import { META } from '../../base/layout/fields.ts'
 import { createShardKeys, META_KEY } from '../../base/layout/keys.ts'
 import { SHARD_TAGS } from '../../base/layout/shard-tags.ts'
 
@@ -9,6 +10,8 @@ import { SHARD_TAGS } from '../../base/layout/shard-tags.ts'
 export interface FoundInstallation {
   readonly shards: number
   readonly installation: string
+  /** Whether it goes by a test clock. */
+  readonly isForTests: boolean
 }
 
 /** Looks what the installation says of itself, and whether all of its shards are there. @param shards of the settings */
@@ -71,5 +74,7 @@ async function look(
       advice: 'If a node of the Cluster has lost its data, restore it from a backup or a replica.',
     })
   }
-  return { summary: `${installation}, ${stored} shards`, findings, found: { shards: stored, installation } }
+  const isForTests = meta[META.testClockMs] !== undefined
+  const found = { shards: stored, installation, isForTests }
+  return { summary: `${installation}, ${stored} shards${isForTests ? ', for tests' : ''}`, findings, found }
 }
