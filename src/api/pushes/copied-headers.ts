@@ -1,7 +1,7 @@
 import { singleProblem, type ValidationProblem } from '../../contract/fields/field-errors.ts'
 import { headerSecretsProblem, redirectedProblem } from '../../contract/fields/header-fields.ts'
 import { keepsNothing } from '../../contract/fields/validation-texts.ts'
-import type { JobChange } from '../../contract/requests/push-request.ts'
+import type { JobChange } from '../../contract/requests/pushes/push-request.ts'
 import { keptHeaders, missingHeader, redirectedHeaders } from '../../domain/access/masking.ts'
 import type { RequestChange } from '../../domain/jobs/job-copy.ts'
 import type { JobChain } from '../../domain/jobs/job.ts'

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import type { RequestBody } from '../../contract/fields/json-body.ts'
-import { readPush } from '../../contract/requests/push-request.ts'
+import { readPush } from '../../contract/requests/pushes/push-request.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import { deepened } from '../../domain/jobs/job-copy.ts'
 import { REQUEST_BODY_BYTES_MAX } from '../../domain/limits.ts'

@@ -18,7 +18,12 @@ import {
   unknownField,
 } from '../fields/validation-texts.ts'
 import { readKeyField } from '../fields/idempotency-key.ts'
-import { type AcceptedPush, PUSH_FIELDS, type PushContext, readPushFields } from '../requests/push-request.ts'
+import {
+  type AcceptedPush,
+  PUSH_FIELDS,
+  type PushContext,
+  readPushFields,
+} from '../requests/pushes/push-request.ts'
 
 const FIELD = 'jobs'
 const ITEM_FIELDS: ReadonlySet<string> = new Set([...PUSH_FIELDS, 'idempotency_key'])

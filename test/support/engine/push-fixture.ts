@@ -1,6 +1,10 @@
 import type { ValidationProblem } from '../../../src/contract/fields/field-errors.ts'
 import type { BodyResult } from '../../../src/contract/fields/json-body.ts'
-import { type AcceptedPush, type PushContext, readPush } from '../../../src/contract/requests/push-request.ts'
+import {
+  type AcceptedPush,
+  type PushContext,
+  readPush,
+} from '../../../src/contract/requests/pushes/push-request.ts'
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 10, 0, 0)
 export const GOOD = { queue: 'emails', url: 'https://example.com/hook' }

@@ -8,7 +8,7 @@ import {
   readNewCron,
 } from '../../../src/contract/requests/cron-request.ts'
 import { toWireCron } from '../../../src/contract/responses/cron-wire.ts'
-import { PUSH_FIELDS } from '../../../src/contract/requests/push-request.ts'
+import { PUSH_FIELDS } from '../../../src/contract/requests/pushes/push-request.ts'
 import {
   WINDOW_EDIT_FIELDS,
   WINDOW_FIELDS,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MASK } from '../../../../src/domain/access/masking.ts'
 import { headerSecretsOf } from '../../../../src/domain/secrets/secret-values.ts'
-import { readJobChange, readPush } from '../../../../src/contract/requests/push-request.ts'
+import { readJobChange, readPush } from '../../../../src/contract/requests/pushes/push-request.ts'
 
 const context = {
   idempotencyKey: undefined,

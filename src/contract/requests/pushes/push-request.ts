@@ -1,16 +1,24 @@
-import type { RequestChange } from '../../domain/jobs/job-copy.ts'
-import { type JobRequest, METHODS } from '../../domain/jobs/job.ts'
-import type { HeaderSecret } from '../../domain/secrets/header-secret.ts'
-import { type HeaderChange, withContentType, withHeaderSecrets } from '../../domain/secrets/secret-values.ts'
-import { DELAY_SECONDS_MAX, QUEUE_NAME_CHARACTERS_MAX, RUN_AT_DAYS_AHEAD_MAX } from '../../domain/limits.ts'
-import type { IsBlocked } from '../fields/field-reader.ts'
-import { readHeaders, readHeaderSecrets, readTags } from '../fields/header-fields.ts'
-import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from '../fields/json-body.ts'
-import { readCallbackEvents, readRetryDelays, readTimeoutSeconds } from '../fields/retry-fields.ts'
-import { mustBeString, mustBeTimestamp, mustNotBeLater, prohibits } from '../fields/validation-texts.ts'
-import { fingerprintOf, readIdempotencyKey } from '../fields/idempotency-key.ts'
+import type { RequestChange } from '../../../domain/jobs/job-copy.ts'
+import { type JobRequest, METHODS } from '../../../domain/jobs/job.ts'
+import type { HeaderSecret } from '../../../domain/secrets/header-secret.ts'
+import {
+  type HeaderChange,
+  withContentType,
+  withHeaderSecrets,
+} from '../../../domain/secrets/secret-values.ts'
+import {
+  DELAY_SECONDS_MAX,
+  QUEUE_NAME_CHARACTERS_MAX,
+  RUN_AT_DAYS_AHEAD_MAX,
+} from '../../../domain/limits.ts'
+import type { IsBlocked } from '../../fields/field-reader.ts'
+import { readHeaders, readHeaderSecrets, readTags } from '../../fields/header-fields.ts'
+import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from '../../fields/json-body.ts'
+import { readCallbackEvents, readRetryDelays, readTimeoutSeconds } from '../../fields/retry-fields.ts'
+import { mustBeString, mustBeTimestamp, mustNotBeLater, prohibits } from '../../fields/validation-texts.ts'
+import { fingerprintOf, readIdempotencyKey } from '../../fields/idempotency-key.ts'
 import { CONTENT_FIELDS, readContent, readContentType } from './push-content.ts'
-import { parseTimestamp } from './run-at.ts'
+import { parseTimestamp } from '../run-at.ts'
 
 /** The fields of `POST /api/jobs`, in the order errors are reported. */
 export const PUSH_FIELDS: ReadonlySet<string> = new Set([

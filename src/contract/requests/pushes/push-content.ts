@@ -1,8 +1,8 @@
 import { MIMEType } from 'node:util'
-import { CONTENT_TYPE_CHARACTERS_MAX } from '../../domain/limits.ts'
-import { BODY_ENCODINGS, type BodyEncoding } from '../../domain/jobs/job.ts'
-import { invalidHeaderValue } from '../../domain/net/header-rules.ts'
-import type { JsonFields } from '../fields/json-body.ts'
+import { CONTENT_TYPE_CHARACTERS_MAX } from '../../../domain/limits.ts'
+import { BODY_ENCODINGS, type BodyEncoding } from '../../../domain/jobs/job.ts'
+import { invalidHeaderValue } from '../../../domain/net/header-rules.ts'
+import type { JsonFields } from '../../fields/json-body.ts'
 import {
   mustBeBase64,
   mustBeContentType,
@@ -11,7 +11,7 @@ import {
   mustBeWellFormed,
   mustHaveValue,
   prohibits,
-} from '../fields/validation-texts.ts'
+} from '../../fields/validation-texts.ts'
 
 /** What a job sends, by `payload`, or by `body` and `body_encoding`. */
 export interface PushContent {
