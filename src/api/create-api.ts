@@ -34,6 +34,7 @@ import { createTeamRoutes, type TeamRouteParts } from './routes/team.ts'
 import { createWindowRoutes, type WindowRouteParts } from './routes/windows/windows.ts'
 import { createOidcRoutes, type OidcRouteParts } from './sessions/oidc-routes.ts'
 import { SessionGate } from './sessions/session-gate.ts'
+import { createSessionListRoutes } from './sessions/session-list-routes.ts'
 import { createLoginRoute, createSessionRoutes, type SessionRouteParts } from './sessions/session-routes.ts'
 import { createStatusRoutes, type StatusRouteParts } from './status/status-route.ts'
 import { StallDetector } from './stall-detector.ts'
@@ -184,6 +185,7 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
   app.use(createTokenRoutes(parts))
   app.use(createSigningSecretRoutes(parts))
   app.use(createContractRoutes())
+  app.use(createSessionListRoutes(parts))
   app.use(createLoginRoute(parts))
   app.use((_request, response) => answerNotFound(response))
   app.use(faultHandler(parts.logger))

@@ -7,6 +7,8 @@ import { ALERT_LIST, ALERT_PAGE } from './alerts/alert-text.ts'
 import { SECRET_LIST, CREATED_SECRET } from './access/secret-text.ts'
 import * as channel from './alerts/channel-body.ts'
 import { CHANNEL_LIST, CHANNEL_PAGE } from './alerts/channel-text.ts'
+import { addEndAll, addTeamSessions } from './access/session-commands.ts'
+import { SESSION_LIST } from './access/session-text.ts'
 import * as token from './access/token-body.ts'
 import { CREATED_TOKEN, TOKEN_LIST } from './access/token-text.ts'
 import { CRON_ARGUMENT, plainId, QUEUE_ARGUMENT } from './connection/given-ids.ts'
@@ -270,5 +272,25 @@ export const SECRETS: Kind = {
     remove('deleteSigningSecret', {
       does: 'delete a signing secret; without any other, calls go out unsigned',
     }),
+  ],
+}
+
+export const SESSIONS: Kind = {
+  group: 'sessions',
+  does: 'list where you are logged in, and end sessions',
+  noun: 'session',
+  verbs: [
+    list('listSessions', {
+      does: 'list your sessions in browsers, the one that was used last first',
+      view: SESSION_LIST,
+      isWhole: true,
+    }),
+    remove('endOneSession', {
+      verb: 'end',
+      does: 'end one of your sessions: its browser has to log in again',
+      said: 'ended',
+    }),
+    addTeamSessions,
+    addEndAll,
   ],
 }

@@ -315,6 +315,43 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
     await page.waitForURL(`**/queues/${id}`)
   })
 
+  test('shows where one is logged in, and ends one session there', async () => {
+    const elsewhere = await dashboard.logIn(token)
+    await open('/access?tab=sessions')
+    const own = page.getByRole('table', { name: 'Your sessions' })
+    const current = own.getByRole('row').filter({ hasText: 'This browser' })
+    await current.getByText(/Chrome on \w+/).waitFor()
+    expect(await current.getByRole('button').count()).toBe(0)
+    await page.getByRole('table', { name: 'Sessions of the team' }).waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    // The newest login of the same token stands first among those that were used in one minute.
+    const ends = own.getByRole('button', { name: /^End the session on Chrome/ })
+    const before = await ends.count()
+    await ends.first().click()
+    await dialog().getByText('has to log in again').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await button('End the session').click()
+    await dialog().waitFor({ state: 'detached' })
+    await expect.poll(() => ends.count()).toBe(before - 1)
+    await elsewhere.reload()
+    await elsewhere.getByLabel('Token').waitFor()
+    await page.reload()
+    await current.waitFor()
+  })
+
+  test('an admin ends all sessions of somebody for the team', async () => {
+    const other = await dashboard.logIn(await newToken('on-leave', ['read']))
+    await open('/access?tab=sessions')
+    await button('End all sessions of on-leave').click()
+    await dialog().getByText('The token can log in again until you revoke it.').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await button('End the sessions').click()
+    await page.getByText('1 session ended').waitFor()
+    await page.getByText('on-leave').first().waitFor({ state: 'detached' })
+    await other.reload()
+    await other.getByLabel('Token').waitFor()
+  })
+
   test('logs out everywhere', async () => {
     const elsewhere = await dashboard.logIn(token)
     await open('/access?tab=sessions')
