@@ -16,7 +16,7 @@ import { cronIdOf, queueIdOf } from './connection/named-ids.ts'
 import * as cron from './crons/cron-body.ts'
 import { addPreview, deletionOfCron } from './crons/cron-commands.ts'
 import { CREATED_CRON, CRON_LIST, CRON_PAGE, RUN_LIST, STARTED_RUN } from './crons/cron-text.ts'
-import { addCreate as addBulkCreate } from './jobs/bulk/bulk-commands.ts'
+import { addCreate as addBulkCreate, resumptionOf } from './jobs/bulk/bulk-commands.ts'
 import { BULK_LIST, BULK_PAGE } from './jobs/bulk/bulk-text.ts'
 import { act, create, edit, type Kind, list, remove, show } from './kind-commands.ts'
 import { deletionOfQueue, purgeOfQueue } from './queues/queue-questions.ts'
@@ -41,6 +41,7 @@ export const BULKS: Kind = {
     act('resume', 'resumeBulk', {
       does: 'go on with what is left of a bulk that was aborted or has stopped',
       view: BULK_PAGE,
+      question: resumptionOf,
     }),
   ],
 }
