@@ -121,8 +121,8 @@ function Subject({
       </strong>
       <small class="soft">
         {kind === 'token' ? 'Token' : 'User'} ·{' '}
-        <Button look="bare" label={`End all sessions of ${subject}`} onClick={onEndAll}>
-          End all
+        <Button look="bare" onClick={onEndAll}>
+          End all<span class="visually-hidden"> sessions of {visible(subject)}</span>
         </Button>
       </small>
     </span>
