@@ -353,7 +353,7 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
     await dialog().getByText('The token can log in again until you revoke it.').waitFor()
     expect(await faultsOf(page)).toEqual([])
     await dialog().getByRole('button', { name: 'End the sessions' }).click()
-    await page.getByText('1 session ended').waitFor()
+    await page.getByText('Sessions ended').waitFor()
     await button('End all sessions of on-leave').waitFor({ state: 'detached' })
     await other.reload()
     await other.getByLabel('Token').waitFor()

@@ -1,13 +1,13 @@
+import type { UseQueryResult } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import type { ListedSession } from '../../../../clients/typescript/src/client.ts'
 import { confirming, useChange } from '../../editing/changes.ts'
 import { useRead } from '../../api/reads.ts'
-import { plural } from '../../format/numbers.ts'
 import { visible } from '../../format/visible.ts'
 import { Badge } from '../../ui/text/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/overlays/dialog.tsx'
-import { Empty, QueryStatus } from '../../ui/page/empty.tsx'
+import { QueryStatus } from '../../ui/page/empty.tsx'
 import { Panel } from '../../ui/page/page.tsx'
 import { type Column, Table } from '../../ui/tables/table.tsx'
 import { Time } from '../../ui/text/time.tsx'
@@ -17,57 +17,44 @@ import './access.css'
 /** Where whoever looks at the page is logged in. */
 export function OwnSessions() {
   const read = useRead('listSessions', {}, { isLive: false })
-  const [doomed, setDoomed] = useState<ListedSession | null>(null)
-  const sessions = read.data?.sessions ?? []
-  return (
-    <Panel isFlush title="Your sessions">
-      <QueryStatus query={read} what="your sessions" />
-      {sessions.length > 0 && (
-        <Table
-          caption="Your sessions"
-          rows={sessions}
-          columns={columnsFor(setDoomed)}
-          keyOf={({ id }) => id}
-        />
-      )}
-      {doomed !== null && <EndOwn session={doomed} onClose={() => setDoomed(null)} />}
-    </Panel>
-  )
+  return <Sessions title="Your sessions" read={read} isOwn />
 }
 
 /** Who is logged in for the team; for admins. */
 export function TeamSessions() {
   const read = useRead('listTeamSessions', {}, { isLive: false })
+  const title =
+    read.data?.is_complete === false ? 'The sessions that were opened last' : 'Sessions of the team'
+  return <Sessions title={title} read={read} />
+}
+
+interface SessionsProps {
+  readonly title: string
+  readonly read: UseQueryResult<{ readonly sessions: readonly ListedSession[] }>
+  readonly isOwn?: boolean
+}
+
+function Sessions({ title, read, isOwn = false }: SessionsProps) {
   const [doomed, setDoomed] = useState<Doomed | null>(null)
   const sessions = read.data?.sessions ?? []
+  const columns = columnsFor((session) => setDoomed({ session }))
   const subject: Column<ListedSession> = {
     head: 'Token or user',
     isWide: true,
-    cell: (session) => (
-      <Subject session={session} onEndAll={() => setDoomed({ session, isWhole: true, of: sessions })} />
-    ),
+    cell: (session) => <Subject session={session} onEndAll={() => setDoomed({ session, isWhole: true })} />,
   }
-  const columns = columnsFor((session) => setDoomed({ session, isWhole: false, of: sessions }))
   return (
-    <Panel
-      isFlush
-      title={read.data?.is_complete === false ? 'The sessions that were opened last' : 'Sessions of the team'}
-    >
-      <QueryStatus query={read} what="sessions of the team" />
-      {read.isSuccess && sessions.length === 0 && (
-        <Empty icon="user" title="Nobody is logged in">
-          <p>Sessions of browsers are listed here. Programs use tokens.</p>
-        </Empty>
-      )}
+    <Panel isFlush title={title}>
+      <QueryStatus query={read} what="sessions" />
       {sessions.length > 0 && (
         <Table
-          caption="Sessions of the team"
+          caption={title}
           rows={sessions}
-          columns={[subject, ...columns]}
-          keyOf={({ kind, subject, id }) => `${kind} ${subject} ${id}`}
+          columns={isOwn ? columns : [subject, ...columns]}
+          keyOf={({ subject: name, id }) => `${name} ${id}`}
         />
       )}
-      {doomed !== null && <EndOfTeam {...doomed} onClose={() => setDoomed(null)} />}
+      {doomed !== null && <End {...doomed} isOwn={isOwn} onClose={() => setDoomed(null)} />}
     </Panel>
   )
 }
@@ -135,36 +122,30 @@ function placeOf({ device, address }: ListedSession): string {
   return `${device ?? 'a device that is not known'}${where}`
 }
 
-function EndOwn({ session, onClose }: { readonly session: ListedSession; onClose(): void }) {
-  const end = useChange((api) => api.endOneSession({ session_id: session.id }), {
-    isFaultShown: true,
-    said: () => 'Session ended',
-    onDone: onClose,
-  })
-  return (
-    <Confirm title="End a session?" verb="End the session" {...confirming(end)} onClose={onClose}>
-      <p>
-        The browser on <strong class="token-doomed">{placeOf(session)}</strong> has to log in again.
-      </p>
-    </Confirm>
-  )
-}
-
 interface Doomed {
   readonly session: ListedSession
   /** Whether all sessions of its token or user end. */
-  readonly isWhole: boolean
-  readonly of: readonly ListedSession[]
+  readonly isWhole?: boolean
 }
 
-function EndOfTeam({ session, isWhole, of, onClose }: Doomed & { onClose(): void }) {
+function End({
+  session,
+  isWhole = false,
+  isOwn,
+  onClose,
+}: Doomed & { readonly isOwn: boolean; onClose(): void }) {
   const { kind, subject, id } = session
-  const end = useChange((api) => api.endTeamSessions({ kind, subject, ...(!isWhole && { id }) }), {
-    isFaultShown: true,
-    said: ({ ended }) => `${plural(ended, 'session')} ended`,
-    onDone: onClose,
-  })
-  const count = of.filter((one) => one.kind === kind && one.subject === subject).length
+  const end = useChange(
+    async (api) => {
+      if (isOwn) await api.endOneSession({ session_id: id })
+      else await api.endTeamSessions({ kind, subject, ...(!isWhole && { id }) })
+    },
+    {
+      isFaultShown: true,
+      said: () => (isWhole ? 'Sessions ended' : 'Session ended'),
+      onDone: onClose,
+    },
+  )
   return (
     <Confirm
       title={isWhole ? 'End all these sessions?' : 'End a session?'}
@@ -173,14 +154,16 @@ function EndOfTeam({ session, isWhole, of, onClose }: Doomed & { onClose(): void
       onClose={onClose}
     >
       <p>
-        {isWhole ? `${plural(count, 'session')} of ` : `The session on ${placeOf(session)} of `}
-        <strong class="token-doomed">{visible(subject)}</strong> {isWhole && count !== 1 ? 'end' : 'ends'}.
+        <strong class="token-doomed">{visible(subject)}</strong> has to log in again
+        {isWhole ? ' everywhere' : ` on ${placeOf(session)}`}.
       </p>
-      <p>
-        {kind === 'token'
-          ? 'The token can log in again until you revoke it.'
-          : 'They can log in again as long as they have a role here.'}
-      </p>
+      {!isOwn && (
+        <p>
+          {kind === 'token'
+            ? 'The token can log in again until you revoke it.'
+            : 'They can log in again as long as they have a role here.'}
+        </p>
+      )}
     </Confirm>
   )
 }
