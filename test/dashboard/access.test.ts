@@ -363,6 +363,7 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
   test('logs out everywhere', async () => {
     const elsewhere = await dashboard.logIn(token)
     await open('/access?tab=sessions')
+    await page.getByRole('table', { name: 'Your sessions' }).waitFor()
     expect(await faultsOf(page)).toEqual([])
     await button('Log out everywhere').click()
     await button('End every session').click()
