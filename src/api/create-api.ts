@@ -35,6 +35,7 @@ import { createTestClockRoutes, type TestClockRouteParts } from './routes/test-c
 import { createWindowRoutes, type WindowRouteParts } from './routes/windows/windows.ts'
 import { createOidcRoutes, type OidcRouteParts } from './sessions/oidc-routes.ts'
 import { SessionGate } from './sessions/session-gate.ts'
+import { createSessionListRoutes } from './sessions/session-list-routes.ts'
 import { createLoginRoute, createSessionRoutes, type SessionRouteParts } from './sessions/session-routes.ts'
 import { createStatusRoutes, type StatusRouteParts } from './status/status-route.ts'
 import { StallDetector } from './stall-detector.ts'
@@ -187,6 +188,7 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
   app.use(createSigningSecretRoutes(parts))
   app.use(createTestClockRoutes(parts))
   app.use(createContractRoutes())
+  app.use(createSessionListRoutes(parts))
   app.use(createLoginRoute(parts))
   app.use((_request, response) => answerNotFound(response))
   app.use(faultHandler(parts.logger))

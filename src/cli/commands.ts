@@ -9,7 +9,18 @@ import { addClusterOptions } from './cluster/cluster-options.ts'
 import { registerCompletionCommand } from './completion/completion-command.ts'
 import { addExamples } from './output/examples.ts'
 import { type Kind, registerKind } from './kind-commands.ts'
-import { ALERTS, BULKS, CHANNELS, CRONS, ISSUES, QUEUES, SECRETS, TOKENS, WINDOWS } from './kinds.ts'
+import {
+  ALERTS,
+  BULKS,
+  CHANNELS,
+  CRONS,
+  ISSUES,
+  QUEUES,
+  SECRETS,
+  SESSIONS,
+  TOKENS,
+  WINDOWS,
+} from './kinds.ts'
 import { registerPlanCommand } from './plan/plan-command.ts'
 import { registerTeamCommands } from './access/team-commands.ts'
 import { type ListenTools, registerListenCommand } from './receiver/listen-command.ts'
@@ -43,7 +54,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   register(CHANNELS)
   registerAuditCommands(program, tools)
   program.commandsGroup('Access:')
-  for (const kind of [TOKENS, SECRETS]) register(kind)
+  for (const kind of [TOKENS, SECRETS, SESSIONS]) register(kind)
   registerTeamCommands(program, runner)
   registerDashboardCommand(program, runner, options)
   program.commandsGroup('On this machine:')

@@ -7,6 +7,8 @@ import { ALERT_LIST, ALERT_PAGE } from './alerts/alert-text.ts'
 import { SECRET_LIST, CREATED_SECRET } from './access/secret-text.ts'
 import * as channel from './alerts/channel-body.ts'
 import { CHANNEL_LIST, CHANNEL_PAGE } from './alerts/channel-text.ts'
+import { addEndAll, addTeamSessions } from './access/session-commands.ts'
+import { SESSION_LIST } from './access/session-text.ts'
 import * as token from './access/token-body.ts'
 import { CREATED_TOKEN, TOKEN_LIST } from './access/token-text.ts'
 import { CRON_ARGUMENT, plainId, QUEUE_ARGUMENT } from './connection/given-ids.ts'
@@ -14,7 +16,7 @@ import { cronIdOf, queueIdOf } from './connection/named-ids.ts'
 import * as cron from './crons/cron-body.ts'
 import { addPreview, deletionOfCron } from './crons/cron-commands.ts'
 import { CREATED_CRON, CRON_LIST, CRON_PAGE, RUN_LIST, STARTED_RUN } from './crons/cron-text.ts'
-import { addCreate as addBulkCreate } from './jobs/bulk/bulk-commands.ts'
+import { addCreate as addBulkCreate, resumptionOf } from './jobs/bulk/bulk-commands.ts'
 import { BULK_LIST, BULK_PAGE } from './jobs/bulk/bulk-text.ts'
 import { act, create, edit, type Kind, list, remove, show } from './kind-commands.ts'
 import { deletionOfQueue, purgeOfQueue } from './queues/queue-questions.ts'
@@ -39,6 +41,7 @@ export const BULKS: Kind = {
     act('resume', 'resumeBulk', {
       does: 'go on with what is left of a bulk that was aborted or has stopped',
       view: BULK_PAGE,
+      question: resumptionOf,
     }),
   ],
 }
@@ -275,5 +278,25 @@ export const SECRETS: Kind = {
     remove('deleteSigningSecret', {
       does: 'delete a signing secret; without any other, calls go out unsigned',
     }),
+  ],
+}
+
+export const SESSIONS: Kind = {
+  group: 'sessions',
+  does: 'list where you are logged in, and end sessions',
+  noun: 'session',
+  verbs: [
+    list('listSessions', {
+      does: 'list your sessions in browsers, the one that was used last first',
+      view: SESSION_LIST,
+      isWhole: true,
+    }),
+    remove('endOneSession', {
+      verb: 'end',
+      does: 'end one of your sessions: its browser has to log in again',
+      said: 'ended',
+    }),
+    addTeamSessions,
+    addEndAll,
   ],
 }

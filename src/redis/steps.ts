@@ -52,7 +52,7 @@ import { READ_BACKLOG } from './jobs/queues/backlog-reader.ts'
 import { READ_QUEUES } from './jobs/queues/queue-parts.ts'
 import { DELETE_QUEUE, SET_QUEUE, UNTHROTTLE } from './jobs/queues/write/queue-writer.ts'
 import { CREATE_CODE, TAKE_CODE } from './control/sessions/login-codes.ts'
-import { END_SESSION, OPEN_SESSION, USE_SESSION } from './control/sessions/session-store.ts'
+import { END_SESSION, LIST_SESSIONS, OPEN_SESSION, USE_SESSION } from './control/sessions/session-store.ts'
 import { READ_USAGE } from './ledger/quotas/usage-reader.ts'
 import { READ_TALLIES } from './watch/statistics/statistics-reader.ts'
 import { FOLD } from './watch/statistics/tally-store.ts'
@@ -106,6 +106,7 @@ const DESCRIBED = [
   FORGET_ALERTS,
   FORGET_TEAM,
   LIST_NAMES,
+  LIST_SESSIONS,
   MATCH_BLOCKS,
   NEWEST_ENDS,
   OPEN_SESSION,

@@ -10,6 +10,7 @@ import { isDashboardBuilt } from '../api/dashboard/built-dashboard.ts'
 import { createJobIntake } from '../redis/jobs/enqueue/job-intake.ts'
 import { createLoginCodes } from '../redis/control/sessions/login-codes.ts'
 import { createJobStore } from '../redis/jobs/job-store.ts'
+import { createIssueStore } from '../redis/ledger/issues/issue-store.ts'
 import { describeSettings, type StandaloneSettings } from '../settings/role-settings.ts'
 import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
 import { ECHO_PATH, withEcho } from '../standalone/echo-target.ts'
@@ -203,6 +204,7 @@ function showFirstTry(localUrl: string, store: Store, { telemetry, signal }: Sta
       nowMs: () => systemClock.monotonicMs(),
     }),
     jobs: createJobStore(store.engine),
+    issues: createIssueStore(store.engine),
     jobIds: store.engine.jobIds,
     say,
     signal,

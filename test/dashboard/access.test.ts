@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, createApiClient } from '../support/servers/api-client.ts'
 import type { StandaloneWorld } from '../support/servers/standalone-world.ts'
-import { type Dashboard, faultsOf } from './support/browser.ts'
+import { type Dashboard, enter, faultsOf } from './support/browser.ts'
 import { createDashboardWorld } from './support/dashboard-world.ts'
 
 const SETTINGS = `apiVersion: punctual.dev/v1alpha1
@@ -49,6 +49,11 @@ const dialog = () => page.getByRole('dialog')
 
 async function open(path: string): Promise<void> {
   await page.goto(`${url}${path}`)
+}
+
+/** Refused reads of a page whose session has ended are in the console, and nothing else is. */
+function expectRefusalsAlone(): void {
+  expect(dashboard.reported().filter((report) => !report.includes('401'))).toEqual([])
 }
 
 async function newToken(name: string, scopes: readonly string[]): Promise<string> {
@@ -315,18 +320,57 @@ describe.skipIf(missing !== null)(`access (${missing ?? 'there is a browser'})`,
     await page.waitForURL(`**/queues/${id}`)
   })
 
+  test('shows where one is logged in, and ends one session there', async () => {
+    const userAgent = 'Mozilla/5.0 (Windows NT 10.0; rv:142.0) Gecko/20100101 Firefox/142.0'
+    const elsewhere = await dashboard.newPage({ userAgent })
+    await elsewhere.goto(url)
+    await enter(elsewhere, token)
+    await open('/access?tab=sessions')
+    const own = page.getByRole('table', { name: 'Your sessions' })
+    const current = own.getByRole('row').filter({ hasText: 'This browser' })
+    await current.getByText(/Chrome on \w+/).waitFor()
+    expect(await current.getByRole('button').count()).toBe(0)
+    await page.getByRole('table', { name: 'Sessions of the team' }).waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    const ends = own.getByRole('button', { name: /^End the session on Firefox on Windows at / })
+    await ends.click()
+    await dialog().getByText('has to log in again').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await dialog().getByRole('button', { name: 'End the session' }).click()
+    await dialog().waitFor({ state: 'detached' })
+    await ends.waitFor({ state: 'detached' })
+    await elsewhere.reload()
+    await elsewhere.getByLabel('Token').waitFor()
+    expectRefusalsAlone()
+    await page.reload()
+    await current.waitFor()
+  })
+
+  test('an admin ends all sessions of somebody for the team', async () => {
+    const other = await dashboard.logIn(await newToken('on-leave', ['read']))
+    await open('/access?tab=sessions')
+    await button('End all sessions of on-leave').click()
+    await dialog().getByText('The token can log in again until you revoke it.').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await dialog().getByRole('button', { name: 'End the sessions' }).click()
+    await page.getByText('Sessions ended').waitFor()
+    await button('End all sessions of on-leave').waitFor({ state: 'detached' })
+    await other.reload()
+    await other.getByLabel('Token').waitFor()
+    expectRefusalsAlone()
+  })
+
   test('logs out everywhere', async () => {
     const elsewhere = await dashboard.logIn(token)
     await open('/access?tab=sessions')
+    await page.getByRole('table', { name: 'Your sessions' }).waitFor()
     expect(await faultsOf(page)).toEqual([])
     await button('Log out everywhere').click()
     await button('End every session').click()
     await page.getByLabel('Token').waitFor()
     await elsewhere.reload()
     await elsewhere.getByLabel('Token').waitFor()
-    // Refused reads of both pages are in the console.
-    const isRefusal = (report: string): boolean => report.includes('401')
-    expect(dashboard.reported().filter((report) => !isRefusal(report))).toEqual([])
+    expectRefusalsAlone()
   })
 
   test('a link for another team or name asks first, and says that it is used up', async () => {

@@ -38,4 +38,8 @@ export class FakeAuditLog implements AuditLog {
     if (cursor !== null) return Promise.resolve('bad_cursor' as const)
     return Promise.resolve({ records: team === 'default' ? [AN_AUDIT_RECORD] : [], nextCursor: null })
   }
+
+  loggedIn(team: string) {
+    return Promise.resolve(team === 'default' ? [{ kind: 'token' as const, name: 'test' }] : [])
+  }
 }

@@ -163,6 +163,11 @@ topologySpreadConstraints:
 - name: PUNCTUAL_REDIS_DURABILITY
   value: {{ .root.Values.redis.durability }}
 {{- end }}
+{{- if and (eq .component "controller") (include "punctual.hasOpenRedisPort" .root) }}
+# For the doctor, which runs here.
+- name: PUNCTUAL_REDIS_OPEN_PORT
+  value: 'true'
+{{- end }}
 {{- if .root.Values.redis.allowUnsafe }}
 - name: PUNCTUAL_ALLOW_UNSAFE_REDIS
   value: 'true'

@@ -76,3 +76,10 @@ not see a URL in a Secret; and those of the sentinels.
 {{- uniq $ports | join "\n" -}}
 {{- end -}}
 {{- end -}}
+
+{{/* Whether the network policies open the port of a Redis of yours at any address; empty = no. */}}
+{{- define "punctual.hasOpenRedisPort" -}}
+{{- if and .Values.networkPolicy.enabled (not (include "punctual.hasBundledRedis" .)) (not .Values.redis.external.cidrs) -}}
+true
+{{- end -}}
+{{- end -}}

@@ -30,6 +30,7 @@ const OF_THE_TEAM: ReadonlySet<string> = new Set([
   'listAuditRecords',
   'listBulks',
   'listSigningSecrets',
+  'listTeamSessions',
   'readBulk',
   'readStatistics',
   'readStatus',

@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import { type RequestHandler, type Response, Router } from 'express'
 import type { Actor } from '../../domain/access/audit-record.ts'
-import { type NamedUser, SESSION_MAX_MS } from '../../domain/access/session.ts'
+import { type NamedUser, SESSION_MAX_MS, type SessionOrigin } from '../../domain/access/session.ts'
 import { createCountedLog } from '../../domain/counted-log.ts'
 import { addressBlock } from '../../domain/net/client-address.ts'
 import { FairPlaces } from '../../domain/shares/fair-places.ts'
 import type { LoginProvider } from '../../ports/access/login-provider.ts'
-import type { Admission, UserAuthorizer, Visit } from '../../ports/access/user-verifier.ts'
+import type { Admission, UserAuthorizer } from '../../ports/access/user-verifier.ts'
 import { answerError, answerNotFound, answerRetryLater } from '../answers.ts'
 import { withAudit } from '../audit-trail.ts'
 import type { CursorBox } from '../access/sealed-cursors.ts'
 import { type BegunLogin, BegunLogins } from './begun-logins.ts'
 import { sessionCookie } from './session-cookie.ts'
-import { endFormer, type SessionRouteParts } from './session-routes.ts'
+import { endFormer, originOf, type SessionRouteParts } from './session-routes.ts'
 
 const PATH = '/api/login/oidc'
 const TEAM_CHARACTERS_MAX = 63
@@ -114,7 +114,8 @@ async function finishFrom(visitor: Visitor, parts: Parts, begun: BegunLogin): Pr
   const visit = { team: begun.team, address: parts.addressOf(request) }
   const admission = await authorizer.admitUser(end.user, visit)
   if (admission.kind !== 'admitted') return refuseUser(visitor, parts, admission)
-  const id = await openSession(parts, end.user, { ...visit, team: admission.principal.team })
+  const origin = originOf(request, parts)
+  const id = await openSession(parts, end.user, { team: admission.principal.team, origin })
   await endFormer({ request }, parts)
   const cookies = [sessionCookie(request, id, SESSION_MAX_MS), parts.begun.cookie(request, null)]
   redirect(response, dashboardUrl(parts), cookies)
@@ -143,10 +144,10 @@ function refuseUser(
 async function openSession(
   { auditLog, sessions }: Parts,
   user: NamedUser,
-  { team, address }: Visit & { readonly team: string },
+  { team, origin }: { readonly team: string; readonly origin: SessionOrigin },
 ): Promise<string> {
   const { username: name } = user
-  const actor: Actor = { kind: 'user', name, via: 'dashboard', address }
+  const actor: Actor = { kind: 'user', name, via: 'dashboard', address: origin.address }
   const { id } = await withAudit(
     auditLog,
     { team, actor },
@@ -155,11 +156,14 @@ async function openSession(
       resource: { kind: 'session', id: null, name: null },
       before: null,
       change: () =>
-        sessions.open({
-          subject: { kind: 'user', team: null, name },
-          credential: { kind: 'user', user },
-          openedFor: team,
-        }),
+        sessions.open(
+          {
+            subject: { kind: 'user', team: null, name },
+            credential: { kind: 'user', user },
+            openedFor: team,
+          },
+          origin,
+        ),
       endOf: () => ({ after: null }),
     },
   )

@@ -1,11 +1,11 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type RequestHandler, Router } from 'express'
 import { readSessionEnd } from '../../contract/requests/session-query.ts'
 import { toWireLoginCode, toWireLoginOffer, toWireSession } from '../../contract/responses/session-wire.ts'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
 import type { Actor, AuditedResource } from '../../domain/access/audit-record.ts'
-import type { Principal } from '../../domain/access/principal.ts'
-import { type Session, SESSION_MAX_MS, type SessionSubject } from '../../domain/access/session.ts'
+import { type Session, SESSION_MAX_MS, type SessionOrigin, subjectOf } from '../../domain/access/session.ts'
+import { deviceOf } from '../../domain/net/user-agent.ts'
 import type { AuditLog } from '../../ports/access/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { LoginCodes } from '../../ports/access/login-codes.ts'
@@ -162,10 +162,6 @@ function readCode(parts: SessionRouteParts): RequestHandler {
   }
 }
 
-function subjectOf({ kind, team, subject: name }: Principal): SessionSubject {
-  return { kind, team: kind === 'token' ? team : null, name }
-}
-
 type Login = Pick<TeamRequest, 'request' | 'response' | 'principal' | 'team' | 'actor'>
 
 async function login(context: Login, parts: SessionRouteParts, token: string): Promise<void> {
@@ -175,12 +171,23 @@ async function login(context: Login, parts: SessionRouteParts, token: string): P
     action: 'login',
     resource: A_SESSION,
     before: null,
-    change: () => parts.sessions.open({ subject, credential: { kind: 'token', token }, openedFor: team }),
+    change: () => {
+      const login = { subject, credential: { kind: 'token', token }, openedFor: team } as const
+      return parts.sessions.open(login, originOf(request, parts))
+    },
     endOf: () => ({ after: null }),
   })
   await endFormer(context, parts)
   const body = JSON.stringify(toWireSession(session))
   answerJson(response, 201, body, ['Set-Cookie', sessionCookie(request, id, SESSION_MAX_MS)])
+}
+
+/** Where a login comes from. */
+export function originOf(
+  request: IncomingMessage,
+  { addressOf }: Pick<SessionRouteParts, 'addressOf'>,
+): SessionOrigin {
+  return { device: deviceOf(request.headers['user-agent']), address: addressOf(request) }
 }
 
 /** A browser has one session: nobody could end the one whose cookie is overwritten. */

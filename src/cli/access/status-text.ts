@@ -31,7 +31,7 @@ function teamLines({ backlog, lateness_ms: lateness }: Status): readonly string[
   const waiting =
     backlog === null
       ? 'backlog: not known'
-      : `backlog: ${backlog.pending} pending, ${backlog.in_flight} in flight, ${backlog.startable} startable, ${backlog.stopped} stopped, ${waitText(backlog.oldest_startable_seconds)}`
+      : `backlog: ${backlog.pending} pending, ${backlog.in_flight} in flight, ${backlog.startable} startable, ${backlog.stopped} stopped${waitText(backlog.oldest_startable_seconds)}`
   const late =
     lateness === null
       ? 'lateness: no job ended in the last 5 minutes'
@@ -39,8 +39,14 @@ function teamLines({ backlog, lateness_ms: lateness }: Status): readonly string[
   return [waiting, late]
 }
 
+/** Nothing where no job is startable, which the counts before it say. */
 function waitText(seconds: number | null): string {
-  return seconds === null ? 'none startable' : `the oldest startable for ${seconds} s`
+  return seconds === null ? '' : `, the oldest startable for ${seconds} s`
+}
+
+/** Settings of a folder are written by the process that keeps it: there is no leader. */
+function leaderText(resources: Installation['resources'], epoch: number | null): string {
+  return resources === 'folder' ? '' : `, leader epoch ${epoch ?? 'not known'}`
 }
 
 function installationLines({
@@ -52,11 +58,11 @@ function installationLines({
   redis,
 }: Installation): readonly string[] {
   return [
-    `installation: ${shards} shards, settings in ${resources}, leader epoch ${epoch ?? '-'}`,
+    `installation: ${shards} shards, settings in ${resources}${leaderText(resources, epoch)}`,
     ...(backlog === null
       ? []
       : [
-          `all teams: ${backlog.ready} ready, ${backlog.in_flight} in flight, ${backlog.due_soon} due soon, ` +
+          `all teams: ${backlog.ready} ready, ${backlog.in_flight} in flight, ${backlog.due_soon} due soon` +
             waitText(backlog.oldest_startable_seconds),
         ]),
     ...(executors === null ? [] : executorLines(executors)),

@@ -22,6 +22,7 @@ export function registerMendCommands(program: Command, tools: CommandTools): voi
     act('cancel', 'cancelJob', {
       does: 'cancel a pending job that was never sent; fail if it may have been',
       view: JOB_PAGE,
+      question: async (_api, id) => `Cancel job ${id}?`,
     }),
     remove('deleteJob', {
       does: 'delete a job with all its chain, unless it is in flight; this cannot be undone',

@@ -1,3 +1,5 @@
+import type { Principal } from './principal.ts'
+
 /** A session ends this long after its last use, */
 export const SESSION_IDLE_MS = 8 * 3_600_000
 /** and this long after its login at the latest. */
@@ -24,6 +26,31 @@ export interface SessionSubject {
   /** Team of a token; null for users, who have no team of their own. */
   readonly team: string | null
   readonly name: string
+}
+
+/** @param principal who is authenticated, by a token or as a user */
+export function subjectOf({ kind, team, subject: name }: Principal): SessionSubject {
+  return { kind, team: kind === 'token' ? team : null, name }
+}
+
+/** Where a session was opened. An earlier version did not note it. */
+export interface SessionOrigin {
+  /** In words, such as `Firefox on Windows`; null = not known. */
+  readonly device: string | null
+  /** Address of the client; null = not known. */
+  readonly address: string | null
+}
+
+/** A session as lists show it. Its id tells sessions of a subject apart, and opens none. */
+export interface ListedSession extends SessionOrigin {
+  readonly id: string
+  /** As of a session; null = an earlier version opened it. */
+  readonly openedFor: string | null
+  readonly createdAtMs: number
+  /** Last use, to the minute. */
+  readonly usedAtMs: number
+  readonly idleEndMs: number
+  readonly endMs: number
 }
 
 export interface Session {

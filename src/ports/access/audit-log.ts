@@ -57,4 +57,6 @@ export interface AuditLog {
   ): Promise<void>
   /** Newest first. A page before the last may be short or empty. `bad_cursor` when this list did not make the cursor. */
   list(query: AuditQuery): Promise<{ records: AuditRecord[]; nextCursor: string | null } | 'bad_cursor'>
+  /** Who has logged in for the team since then, each once, the newest login first. @param sinceMs Unix ms */
+  loggedIn(team: string, sinceMs: number): Promise<ReadonlyArray<Pick<Actor, 'kind' | 'name'>>>
 }

@@ -86,7 +86,7 @@ async function runChecks(connection: RedisConnection, context: CheckContext): Pr
   const add = async (name: CheckName, look: () => Promise<CheckResult>): Promise<void> => {
     if (isAsked(name)) context.add(name, await look())
   }
-  await add('redis', () => checkRedis(connection, settings.redisDurability))
+  await add('redis', () => checkRedis(connection, settings))
   const { found, ...installation } = await checkInstallation(connection, settings.shards)
   // Without an installation of our version there is nothing more to read.
   if (found === null || isAsked('installation')) context.add('installation', installation)

@@ -1,23 +1,27 @@
+import type { Actor } from '../../domain/access/audit-record.ts'
 import { pause } from '../../domain/pause.ts'
 import { viewChain } from '../../domain/jobs/job-view.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
+import type { IssueStore } from '../../ports/issues/issue-store.ts'
 import type { JobIntake, JobStore } from '../../ports/jobs.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 
 /** The sample queue whose retries follow within seconds. */
 const QUEUE = 'quick-retries'
+const STANDALONE: Actor = { kind: 'system', name: 'standalone', via: 'api', address: null }
 const LOOK_MS = 200
 const LOOKS_MAX = 150
 
 /**
  * Pushes a job that fails twice and then succeeds, and prints each attempt as it ends, so that a newcomer first sees a
- * retry at work. Ends after half a minute at most.
+ * retry at work. The issue of its failures is resolved once it has succeeded. Ends after half a minute at most.
  */
 export async function showFirstJob(options: {
   baseUrl: string
   team: string
   intake: JobIntake
   jobs: JobStore
+  issues: Pick<IssueStore, 'list' | 'change'>
   jobIds: JobIds
   say(line: string): void
   signal: AbortSignal
@@ -55,7 +59,26 @@ export async function showFirstJob(options: {
       say(`  attempt ${view.attempt}: ${view.status} in ${view.durationMs} ms. ${answer}`)
     }
     shown = chain.attempts.length
-    if (chain.end !== null) return
+    if (chain.end !== null) {
+      if (chain.end === 'success') await resolveOwn(options, pushed.jobId)
+      return
+    }
     await pause(systemClock, LOOK_MS, options.signal)
+  }
+}
+
+/** Issues of one queue that the example may be found among. */
+const ISSUES_MAX = 40
+
+/** The example failed on purpose, so what it opened is nothing that anybody has to mend. */
+async function resolveOwn(
+  { team, issues }: { readonly team: string; readonly issues: Pick<IssueStore, 'list' | 'change'> },
+  jobId: number,
+): Promise<void> {
+  const filter = { state: 'open', queue: QUEUE } as const
+  const page = await issues.list({ team, filter, limit: ISSUES_MAX, cursor: null })
+  const own = page === 'bad_cursor' ? [] : page.issues.filter(({ sampleJobId }) => sampleJobId === jobId)
+  for (const { id: issueId } of own) {
+    await issues.change({ team, issueId, change: 'resolve', mutedUntilMs: null, actor: STANDALONE })
   }
 }

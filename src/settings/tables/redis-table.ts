@@ -138,6 +138,14 @@ export const REDIS_SETTINGS = Object.freeze({
     initial: 'relaxed',
     parse: oneOf(DURABILITIES),
   }),
+  redisOpenPort: setting({
+    roles: ['doctor'],
+    variable: 'PUNCTUAL_REDIS_OPEN_PORT',
+    placeholder: null,
+    help: 'network policies let pods reach any address at the port of Redis; the doctor warns of it',
+    initial: false,
+    parse: parseSwitch,
+  }),
   allowUnsafeRedis: setting({
     roles: PROCESSES,
     variable: 'PUNCTUAL_ALLOW_UNSAFE_REDIS',

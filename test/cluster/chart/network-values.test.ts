@@ -65,3 +65,31 @@ test('an installation is told that it has not named the blocks of the cluster', 
   expect(await notesOf()).toMatch(warning)
   expect(await notesOf({ values: { egress: { clusterCidrs: ['10.0.0.0/8'] } } })).not.toMatch(warning)
 })
+
+const EXTERNAL = { url: 'redis://redis.example' }
+test.each([
+  ['the bundled Redis', {}, false],
+  ['a Redis of yours', { redis: { external: EXTERNAL } }, true],
+  [
+    'a Redis of yours in these blocks',
+    { redis: { external: { ...EXTERNAL, cidrs: ['10.0.0.0/8'] } } },
+    false,
+  ],
+  ['no network policies', { redis: { external: EXTERNAL }, networkPolicy: { enabled: false } }, false],
+])('an open port of Redis is told at once, and to the doctor: %s', async (_what, values, isOpen) => {
+  expect(/^redis\.external\.cidrs is empty: /m.test(await notesOf({ values }))).toBe(isOpen)
+  const texts = (await renderChart({ values })).split(/^---$/m)
+  const open = texts.filter((text) => text.includes('name: PUNCTUAL_REDIS_OPEN_PORT'))
+  expect(open.map((text) => /^ {2}name: (\S+)$/m.exec(text)?.[1])).toEqual(
+    isOpen ? ['punctual-controller'] : [],
+  )
+})
+
+test.each([
+  ['nobody is named', {}, /^networkPolicy\.apiFrom is empty: /m],
+  ['there are no policies', { networkPolicy: { enabled: false } }, /^networkPolicy\.enabled is false: /m],
+])('an installation is told that everybody reaches its API: %s', async (_what, values, warning) => {
+  expect(await notesOf({ values })).toMatch(warning)
+  const named = { networkPolicy: { apiFrom: [{ podSelector: { matchLabels: { app: 'shop' } } }] } }
+  expect(await notesOf({ values: named })).not.toMatch(/^networkPolicy\.(?:apiFrom|enabled) is /m)
+})

@@ -83,6 +83,7 @@ describe('a Redis of yours', () => {
         sentinelSecret: 'sentinels',
         caSecret: 'authority',
         clientSecret: 'certificate',
+        cidrs: ['10.20.0.0/24'],
       },
     })
     for (const role of ROLES) {

@@ -62,7 +62,9 @@ describe('a replay of dead letters', () => {
     expect(stopped.done).toBeLessThan(JOBS)
     expect(stopped.stopped?.failed_again).toBeGreaterThanOrEqual(5)
     isUp = true
-    expect(await cli('bulk', 'resume', String(bulk.id))).toContain(`bulk ${bulk.id}  replay: running`)
+    expect(await cli('bulk', 'resume', '--yes', String(bulk.id))).toContain(
+      `bulk ${bulk.id}  replay: running`,
+    )
     const { outcome, done } = await outcomeWhen(
       bulk.id,
       ({ state, outcome: now }) => state === 'done' && now?.waiting === 0,
@@ -102,6 +104,6 @@ describe('a cancel', () => {
     expect(await cancel(sent.job_id)).toMatchObject({ status: 409, body: { error: 'The job has ended' } })
     expect(target.arrivals('/held').map(({ jobId }) => jobId)).toEqual([sent.job_id])
     const other = await client.push({ queue: 'orders', url: `${target.url}/held`, delay: 600 })
-    expect(await cli('cancel', String(other.job_id), '-o', 'name')).toBe(`job/${other.job_id}\n`)
+    expect(await cli('cancel', '--yes', String(other.job_id), '-o', 'name')).toBe(`job/${other.job_id}\n`)
   })
 })

@@ -90,6 +90,8 @@ test('jobs, retries, crons, searches and lists go on, and nothing is denied', as
     '/api/audit',
     '/api/team',
     '/api/status',
+    '/api/sessions',
+    '/api/team/sessions',
   ]) {
     await send('GET', path)
   }

@@ -289,10 +289,18 @@ describe.concurrent('standalone', () => {
   test.each(['0.0.0.0', '*'])(
     'on %s greets with an address that can be called, and shows its first job',
     async (host) => {
-      const program = run(newFolder(), { PUNCTUAL_HOST: host, PUNCTUAL_LOG_FORMAT: 'text' })
+      const folder = newFolder()
+      const program = run(folder, { PUNCTUAL_HOST: host, PUNCTUAL_LOG_FORMAT: 'text' })
       const said = () => program.strayLines.join('\n')
       await until('the first job has ended', () => said().includes('attempt 3: completed'), 60_000)
-      expect(said()).toMatch(/Punctual runs on http:\/\/127\.0\.0\.1:\d+$/m)
+      const [, url = ''] = /Punctual runs on (http:\/\/127\.0\.0\.1:\d+)$/m.exec(said()) ?? []
+      expect(url).not.toBe('')
+      // The example failed on purpose: nobody has to look after its issue.
+      const client = createApiClient(url, readFileSync(join(folder, 'token'), 'utf8').trim())
+      const issues = async (state: string) =>
+        (await client.send<{ issues: object[] }>('GET', `/api/issues?state=${state}`)).body.issues
+      await until('its issue is resolved', async () => (await issues('resolved')).length === 1)
+      expect(await issues('open')).toEqual([])
       expect(said()).not.toContain('Jobs may call public addresses only')
       program.signal('SIGINT')
       expect(await program.exited).toEqual({ code: 0, signal: null })

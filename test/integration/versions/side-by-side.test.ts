@@ -6,9 +6,12 @@ import type {
   CreatedCron,
   CronRunList,
   QueueEdit,
+  SessionList,
+  TeamSessionList,
 } from '../../../clients/typescript/src/generated/wire.ts'
 import { createShardKeys } from '../../../src/redis/base/layout/keys.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
+import type { ApiClient } from '../../support/servers/api-client.ts'
 import { runProgram } from '../../support/servers/processes.ts'
 import { hang, statuses } from '../../support/targets/target.ts'
 import { toolPath } from '../../support/tools.ts'
@@ -172,6 +175,40 @@ describe.concurrent.each([
     await expectHealthy(here)
     await here.close()
   })
+})
+
+test('sessions of either version are of use at both, and are listed as far as they are known', async () => {
+  const here = await startInstallation({ executors: 0 })
+  const other = await here.startApi({}, before)
+  const DEVICE = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; rv:142.0) Gecko/20100101 Firefox/142.0' }
+  const logIn = async ({ client }: { readonly client: ApiClient }): Promise<string> => {
+    const { status, headers } = await client.send('POST', '/api/session', undefined, DEVICE)
+    expect(status).toBe(201)
+    return /^[^=]+=([^;]+);/.exec(String(headers.get('set-cookie')))?.[1] ?? expect.fail('no cookie')
+  }
+  /** On loopback the name of the cookie has the port in it. */
+  const asOf = async ({ client, url }: { readonly client: ApiClient; readonly url: string }, id: string) => {
+    const cookie = `punctual-${new URL(url).port}=${id}`
+    return (await client.send('GET', '/api/session', undefined, { authorization: '', cookie })).status
+  }
+  const devices = async () => {
+    const { body } = await here.client.send<SessionList>('GET', '/api/sessions')
+    return body.sessions.map(({ device }) => device)
+  }
+  const ids = [await logIn(here)]
+  expect(await devices()).toEqual(['Firefox on Windows'])
+  // The version before forgets where sessions were opened, and nothing else of them.
+  ids.push(await logIn(other))
+  expect(await devices()).toEqual([null, null])
+  ids.push(await logIn(here))
+  expect(new Set(await devices())).toEqual(new Set(['Firefox on Windows', null]))
+  for (const id of ids) expect([await asOf(here.api, id), await asOf(other, id)]).toEqual([200, 200])
+  const team = await here.client.send<TeamSessionList>('GET', '/api/team/sessions')
+  expect(team.body.sessions).toHaveLength(3)
+  for (const { id } of team.body.sessions)
+    expect((await here.client.send('DELETE', `/api/sessions/${id}`)).status).toBe(204)
+  for (const id of ids) expect([await asOf(here.api, id), await asOf(other, id)]).toEqual([401, 401])
+  await here.close()
 })
 
 describe.concurrent.each([

@@ -69,7 +69,7 @@ const rejecting = (fault: Error): ApiChange => {
       removeAll: fail,
     },
     issues: { list: fail, get: fail, change: fail },
-    auditLog: { ask: fail, settle: fail, list: fail },
+    auditLog: { ask: fail, settle: fail, list: fail, loggedIn: fail },
     bulks: { preview: fail, create: fail, list: fail, get: fail, failures: fail, abort: fail, resume: fail },
     deliveries: { deliveriesOf: fail },
     tokenStore: { list: fail, get: fail, create: fail, remove: fail },
@@ -140,6 +140,7 @@ const DRY_RUN = '{"action":"purge","filter":{},"dry_run":true}'
 
 const GOOD_SEARCH: Readonly<Record<string, string>> = {
   deleteAlerts: '?all=true',
+  endTeamSessions: '?kind=token&subject=test',
   readWindowOpenings: '?after=2026-11-01T00:00:00Z&before=2026-12-01T00:00:00Z',
 }
 
@@ -267,7 +268,8 @@ function scenarioOf(operationId: string, status: string): Scenario {
     case '404':
       return {
         call: good,
-        path: (path) => path.replace(/\/(?:16|7-9f86d08188|7|night|ci|own:current|ops)\b/, '/999'),
+        path: (path) =>
+          path.replace(/\/(?:16|7-9f86d08188|7|night|ci|own:current|ops|listed-first)\b/, '/999'),
       }
     case '409':
       return {
@@ -382,6 +384,7 @@ describe.each(
           .replace('{window_id}', 'night')
           .replace('{token_id}', 'ci')
           .replace('{channel_id}', 'ops')
+          .replace('{session_id}', 'listed-first')
           .replace('{signing_secret_id}', 'own:current') + search
       const held = scenario.isRoomTaken === true ? await holdRoom(api.port) : null
       for (let i = 1; i < (scenario.repeated ?? 1); i += 1) {
@@ -438,7 +441,9 @@ test('something was walked', () => {
     'editNotificationChannel',
     'editQueue',
     'editWindow',
+    'endOneSession',
     'endSession',
+    'endTeamSessions',
     'finishLogin',
     'fireJob',
     'followEvents',
@@ -452,7 +457,9 @@ test('something was walked', () => {
     'listJobs',
     'listNotificationChannels',
     'listQueues',
+    'listSessions',
     'listSigningSecrets',
+    'listTeamSessions',
     'listTokens',
     'listWindows',
     'markAlertRead',

@@ -57,7 +57,7 @@ test('a bulk is shown with its failures, and aborted', async () => {
   const outcome = { succeeded: 1, waiting: 0, failed_again: 49, removed: 3 }
   const stopped = { ...BULK, state: 'stopped', stopped: { failed_again: 49, ended: 50 }, outcome }
   api.answer = { status: 200, body: JSON.stringify(stopped) }
-  const resumed = await api.run(['bulk', 'resume', '7'])
+  const resumed = await api.run(['bulk', 'resume', '--yes', '7'])
   expect(api.received.at(-1)).toMatchObject({ method: 'POST', url: '/api/bulk/7/resume' })
   expect(resumed.out).toContain('stopped because 49 of 50 had failed again\n')
   expect(resumed.out).toContain('49 failed again, 3 removed\n')

@@ -47,6 +47,19 @@ const VERBS: ReadonlyArray<
     'Delete 1 job?',
     'POST /api/bulk',
   ],
+  ['cancel 16', [], 'Cancel job 16?', 'POST /api/jobs/16/cancel'],
+  [
+    'bulk resume 7',
+    [ok({ action: 'replay', matched: 10, is_at_least: true, done: 4, skipped: 1, failed: 1 })],
+    'Resume bulk 7, which has 4 or more jobs left to replay?',
+    'POST /api/bulk/7/resume',
+  ],
+  [
+    'bulk resume 8',
+    [ok({ action: 'purge', matched: 3, is_at_least: false, done: 2, skipped: 0, failed: 0 })],
+    'Resume bulk 8, which has 1 job left to purge?',
+    'POST /api/bulk/8/resume',
+  ],
   ['bulk create cancel --all', [COUNTED], 'Cancel 1000 or more jobs, such as 16, 32?', 'POST /api/bulk'],
 ]
 

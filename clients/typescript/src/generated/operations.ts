@@ -29,6 +29,7 @@ import type {
   DeadLetterGroupList,
   DeletedAlerts,
   EditedQueue,
+  EndedSessions,
   FailureReason,
   Id,
   Issue,
@@ -60,12 +61,14 @@ import type {
   ReplayChange,
   ScheduledJob,
   Session,
+  SessionList,
   SigningSecret,
   SigningSecretList,
   StartedRun,
   Statistics,
   Status,
   Team,
+  TeamSessionList,
   TestClockMove,
   TestTime,
   TimeOrSpan,
@@ -172,6 +175,10 @@ export const OPERATIONS = {
   endSession: { method: 'DELETE', path: '/api/session' },
   createLoginCode: { method: 'POST', path: '/api/session/code' },
   readLoginCode: { method: 'GET', path: '/api/session/code' },
+  listSessions: { method: 'GET', path: '/api/sessions' },
+  endOneSession: { method: 'DELETE', path: '/api/sessions/{session_id}' },
+  listTeamSessions: { method: 'GET', path: '/api/team/sessions' },
+  endTeamSessions: { method: 'DELETE', path: '/api/team/sessions' },
   readContract: { method: 'GET', path: '/api/openapi.json' },
 } as const satisfies Readonly<Record<string, Operation>>
 
@@ -999,6 +1006,34 @@ export interface Inputs {
    * the code in the header `X-Punctual-Code`. The code stays valid.
    */
   readLoginCode: object
+  /**
+   * List your sessions. The open sessions of the token or the user that asks, by a session or by the token,
+   * the one that was used last first: at most 20.
+   */
+  listSessions: object
+  /** End one of your sessions. Every API refuses it from the answer on. The session that asks may end itself. */
+  endOneSession: {
+    /** The `id` of the session in a list. It opens nothing. One that is not yours, or has ended, is a 404. */
+    session_id: string | number
+  }
+  /**
+   * List the sessions of the team. The open sessions of the 200 tokens and users that logged in for the team
+   * last; of users those that were opened for it. `is_complete` says whether there were no more of them.
+   */
+  listTeamSessions: object
+  /**
+   * End sessions of the team. Ends all sessions of a token of the team, or those that a user opened for it;
+   * with `id` one of them. Whoever may log in still may do so again: revoke the token, or take the role away,
+   * as well.
+   */
+  endTeamSessions: {
+    /** Whether `subject` is a token or a user. */
+    kind: string | number
+    /** The name of the token or of the user. */
+    subject: string | number
+    /** The `id` of the only session that ends. */
+    id?: string | undefined
+  }
   /** This document as JSON. */
   readContract: object
 }
@@ -1086,6 +1121,10 @@ export interface Answers {
   endSession: undefined
   createLoginCode: LoginCode
   readLoginCode: LoginOffer
+  listSessions: SessionList
+  endOneSession: undefined
+  listTeamSessions: TeamSessionList
+  endTeamSessions: EndedSessions
   readContract: Readonly<Record<string, unknown>>
 }
 

@@ -1407,6 +1407,65 @@ export interface Session {
    */
   expires_at: string
 }
+export interface ListedSession {
+  /**
+   * Names it in lists. It opens nothing.
+   */
+  id: string
+  /**
+   * Whether the request was made with it.
+   */
+  is_current: boolean
+  kind: 'token' | 'user'
+  /**
+   * The name of the token or of the user.
+   */
+  subject: string
+  /**
+   * As its browser or program named itself at the login, such as `Firefox on Windows`; null when it did not, or an earlier version opened the session.
+   */
+  device: string | null
+  /**
+   * Where the login came from; null when that is not known.
+   */
+  address: string | null
+  /**
+   * The team of the login; null when an earlier version opened the session.
+   */
+  opened_for: string | null
+  created_at: Timestamp
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  last_used_at: string
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  idle_expires_at: string
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  expires_at: string
+}
+export interface SessionList {
+  /**
+   * @maxItems 20
+   */
+  sessions: ListedSession[]
+}
+export interface TeamSessionList {
+  /**
+   * @maxItems 4000
+   */
+  sessions: ListedSession[]
+  /**
+   * Whether these are all that may be open.
+   */
+  is_complete: boolean
+}
+export interface EndedSessions {
+  ended: number
+}
 export interface Me {
   team: string
   /**

@@ -9,43 +9,48 @@ import { QueryStatus } from '../../ui/page/empty.tsx'
 import { Fact, Facts, Panel } from '../../ui/page/page.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import './access.css'
+import { OwnSessions, TeamSessions } from './session-table.tsx'
 
-/** Who is logged in, until when, and how to end all logins of theirs. */
+/** Who is logged in, until when and where, and how to end these logins. */
 export function Sessions() {
   const session = useRead('readSession', {}, { isLive: false })
-  const { subject, kind, roles, scopes, queues } = useMe()
+  const { subject, kind, roles, scopes, queues, may } = useMe()
   const [isAsking, setIsAsking] = useState(false)
   const { data } = session
   return (
-    <Panel
-      title="You"
-      actions={
-        <Button icon="logout" onClick={() => setIsAsking(true)}>
-          Log out everywhere
-        </Button>
-      }
-    >
-      <QueryStatus query={session} what="the session" />
-      {data !== undefined && (
-        <Facts>
-          <Fact name={kind === 'token' ? 'Token' : 'User'}>{subject}</Fact>
-          <Fact name={kind === 'token' ? 'Scopes' : 'Roles'}>
-            {(kind === 'token' ? scopes : roles).join(', ') || 'all'}
-          </Fact>
-          <Fact name="Queues">{queues?.join(', ') ?? 'all'}</Fact>
-          <Fact name="Logged in">
-            <Time at={data.created_at} form="stamp" />
-          </Fact>
-          <Fact name="Ends if unused until">
-            <Time at={data.idle_expires_at} form="stamp" />
-          </Fact>
-          <Fact name="Ends in any case">
-            <Time at={data.expires_at} form="stamp" />
-          </Fact>
-        </Facts>
-      )}
-      {isAsking && <Everywhere onClose={() => setIsAsking(false)} />}
-    </Panel>
+    <>
+      <Panel
+        title="You"
+        actions={
+          <Button icon="logout" onClick={() => setIsAsking(true)}>
+            Log out everywhere
+          </Button>
+        }
+      >
+        <QueryStatus query={session} what="the session" />
+        {data !== undefined && (
+          <Facts>
+            <Fact name={kind === 'token' ? 'Token' : 'User'}>{subject}</Fact>
+            <Fact name={kind === 'token' ? 'Scopes' : 'Roles'}>
+              {(kind === 'token' ? scopes : roles).join(', ') || 'all'}
+            </Fact>
+            <Fact name="Queues">{queues?.join(', ') ?? 'all'}</Fact>
+            <Fact name="Logged in">
+              <Time at={data.created_at} form="stamp" />
+            </Fact>
+            <Fact name="Ends if unused until">
+              <Time at={data.idle_expires_at} form="stamp" />
+            </Fact>
+            <Fact name="Ends in any case">
+              <Time at={data.expires_at} form="stamp" />
+            </Fact>
+          </Facts>
+        )}
+        {isAsking && <Everywhere onClose={() => setIsAsking(false)} />}
+      </Panel>
+      <OwnSessions />
+      {may.admin && queues === null && <TeamSessions />}
+    </>
   )
 }
 

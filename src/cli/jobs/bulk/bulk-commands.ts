@@ -113,6 +113,17 @@ async function questionOf(api: Api, action: string, body: object): Promise<strin
   })
 }
 
+/** What is asked before a bulk goes on. */
+export async function resumptionOf(api: Api, id: string): Promise<string> {
+  const { body } = await api.send('readBulk', { bulk_id: id })
+  return readAnswer(() => {
+    const { action, matched, is_at_least: isAtLeast, done, skipped, failed } = body
+    const left = Math.max(0, matched - done - skipped - failed)
+    const isOne = left === 1 && !isAtLeast
+    return `Resume bulk ${id}, which has ${left}${isAtLeast ? ' or more' : ''} ${isOne ? 'job' : 'jobs'} left to ${action}?`
+  })
+}
+
 function jsonOf(body: object): JsonText {
   return new JsonText(JSON.stringify(body))
 }

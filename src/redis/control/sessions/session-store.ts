@@ -1,10 +1,12 @@
 import { createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto'
 import {
+  type ListedSession,
   type Session,
   type SessionCredential,
   SESSION_IDLE_MS,
   SESSION_MAX_MS,
   SESSIONS_PER_SUBJECT_MAX,
+  type SessionOrigin,
   type SessionSubject,
 } from '../../../domain/access/session.ts'
 import { STORE_DEADLINE_MS } from '../../../domain/limits.ts'
@@ -16,17 +18,20 @@ import { sessionsKey } from '../../base/layout/keys.ts'
 
 export const OPEN_SESSION = step('open_session', import.meta.url, {
   keys: ['sessions'],
-  args: ['session', 'sealed', 'idleMs', 'lifeMs', 'sessionsMax'],
+  args: ['session', 'sealed', 'origin', 'idleMs', 'lifeMs', 'sessionsMax'],
 })
 export const USE_SESSION = step('use_session', import.meta.url, {
   keys: ['sessions'],
   args: ['session', 'idleMs', 'noteMs'],
 })
+export const LIST_SESSIONS = step('list_sessions', import.meta.url, { keys: ['sessions'], args: ['idleMs'] })
 export const END_SESSION = step('end_session', import.meta.url, { keys: ['sessions'], args: ['session'] })
 
 /** How often a use is noted: an idle session may end this much earlier. */
 const NOTE_MS = 60_000
 const SECRET_BYTES = 32
+/** Of the hash of a secret, as lists name a session: 16 hexadecimal digits, which need no quotes anywhere. */
+const LISTED_BYTES = 8
 /** The hash of the subject and the secret, 43 characters of base64url each. */
 const ID = /^(?<subject>[\w-]{43})\.(?<secret>[\w-]{43})$/
 
@@ -39,9 +44,14 @@ export function createSessionStore({ runner }: Pick<Engine, 'runner'>): SessionS
   const endSession = async ({ sessions, session }: { sessions: string; session: string }): Promise<void> => {
     await runner.run(END_SESSION.with({ sessions, session }), STORE_DEADLINE_MS)
   }
+  const stored = async (sessions: string): Promise<readonly StoredRow[]> => {
+    const call = LIST_SESSIONS.with({ sessions, idleMs: SESSION_IDLE_MS })
+    return (await runner.run(call, STORE_DEADLINE_MS)) as readonly StoredRow[]
+  }
   return {
-    open: async (login) => {
+    open: async (login, { device, address }) => {
       const { subject, credential, openedFor } = login
+      const origin: StoredOrigin = [device, address, openedFor]
       const id = `${subjectHash(subject)}.${randomBytes(SECRET_BYTES).toString('base64url')}`
       const place = placeOf(id)
       if (place === null) throw new Error('a new session has a valid id')
@@ -51,7 +61,8 @@ export function createSessionStore({ runner }: Pick<Engine, 'runner'>): SessionS
         lifeMs: SESSION_MAX_MS,
         sessionsMax: SESSIONS_PER_SUBJECT_MAX,
       }
-      const answer = await runner.run(OPEN_SESSION.with({ ...place, sealed, ...bounds }), STORE_DEADLINE_MS)
+      const call = OPEN_SESSION.with({ ...place, sealed, origin: JSON.stringify(origin), ...bounds })
+      const answer = await runner.run(call, STORE_DEADLINE_MS)
       const [created, ends] = (answer as readonly string[]).map(Number) as [number, number]
       const times = { createdAtMs: created, idleEndMs: created + SESSION_IDLE_MS, endMs: ends }
       return { id, session: { ...login, ...times } }
@@ -72,10 +83,54 @@ export function createSessionStore({ runner }: Pick<Engine, 'runner'>): SessionS
       const place = placeOf(id)
       if (place !== null) await endSession({ ...place, session: '' })
     },
+    list: async (subject) => {
+      const rows = await stored(sessionsKey(subjectHash(subject)))
+      return rows
+        .map(listedSession)
+        .toSorted((a, b) => b.usedAtMs - a.usedAtMs || b.createdAtMs - a.createdAtMs)
+    },
+    endListed: async (subject, listedId) => {
+      const sessions = sessionsKey(subjectHash(subject))
+      const row = (await stored(sessions)).find(([session]) => listedIdOf(session) === listedId)
+      if (row !== undefined) await endSession({ sessions, session: row[0] })
+    },
+    listedIdOf: (id) => {
+      const place = placeOf(id)
+      return place === null ? null : listedIdOf(place.session)
+    },
   }
 }
 
 type Sealed = [subject: SessionSubject, credential: SessionCredential, openedFor: string]
+
+type StoredOrigin = [device: string | null, address: string | null, openedFor: string]
+type StoredRow = readonly [session: string, created: string, used: string, ends: string, origin: string]
+
+function listedIdOf(session: string): string {
+  return Buffer.from(session, 'base64url').toString('hex', 0, LISTED_BYTES)
+}
+
+function listedSession([session, created, used, ends, origin]: StoredRow): ListedSession {
+  const usedAtMs = Number(used)
+  return {
+    id: listedIdOf(session),
+    ...originOf(origin),
+    createdAtMs: Number(created),
+    usedAtMs,
+    idleEndMs: usedAtMs + SESSION_IDLE_MS,
+    endMs: Number(ends),
+  }
+}
+
+/** Nothing is known where an earlier version opened the session, or where the field is damaged. */
+function originOf(text: string): SessionOrigin & Pick<ListedSession, 'openedFor'> {
+  try {
+    const [device, address, openedFor] = JSON.parse(text) as StoredOrigin
+    return { device, address, openedFor }
+  } catch {
+    return { device: null, address: null, openedFor: null }
+  }
+}
 
 function subjectHash({ kind, team, name }: SessionSubject): string {
   return hash('sha256', JSON.stringify([kind, team, name]), 'base64url')

@@ -10,7 +10,7 @@ if not record then return false end
 local idle = tonumber(ARGV.idleMs)
 local created, used, ends, sealed = SessionRecord.open(record, now, idle)
 if not created then
-  call('HDEL', KEYS.sessions, ARGV.session)
+  call('HDEL', KEYS.sessions, ARGV.session, SessionRecord.origin(ARGV.session))
   return false
 end
 if now - tonumber(used) >= tonumber(ARGV.noteMs) then

@@ -1,8 +1,9 @@
-import type { AuditRecord } from '../../../domain/access/audit-record.ts'
+import type { Actor, AuditRecord } from '../../../domain/access/audit-record.ts'
 import type { AuditFilter, AuditLog, AuditQuery } from '../../../ports/access/audit-log.ts'
 import type { Engine } from '../../base/engine/engine.ts'
 import { formatCursor, type ListScope, parseCursor } from '../../base/names/list-cursor.ts'
 import { askAudit, auditHomeOf, closeStaleAudits, settleAudit } from './asked-audit.ts'
+import { AUDITED_LOGINS_PER_TEAM_MAX } from '../../../domain/limits.ts'
 import { AUDIT_RETENTION_MS, decodeAuditEntry } from './audit-entry.ts'
 
 /** A request that has read this many entries answers what it has found, and a cursor. */
@@ -37,8 +38,31 @@ export function createAuditLog(engine: Engine): AuditLog {
       if (query.cursor === null) await closeStaleAudits(engine, query.team)
       return listAudit(engine, query)
     },
+    loggedIn: (team, sinceMs) => loggedIn(engine, team, sinceMs),
   }
 }
+
+/** Reads the lane of logins alone, at most all of it. */
+async function loggedIn(engine: Engine, team: string, sinceMs: number): Promise<LoggedIn[]> {
+  const lane = lanesOf(engine, team)[LOGIN_LANE] as Lane
+  const found = new Map<string, LoggedIn>()
+  let below: Place | null = null
+  for (let read = 0; read < AUDITED_LOGINS_PER_TEAM_MAX; read += READ_TOGETHER) {
+    const entries: Found[] = await readLane(engine, lane, below)
+    for (const entry of entries) {
+      const record = decodeAuditEntry(`${entry.ms}-${entry.number}`, entry)
+      if (record === null || record.action !== 'login' || record.lastAtMs < sinceMs) continue
+      const { kind, name } = record.actor
+      const key = JSON.stringify([kind, name])
+      if (!found.has(key)) found.set(key, { kind, name })
+    }
+    below = entries.at(-1) ?? null
+    if (entries.length < READ_TOGETHER) break
+  }
+  return [...found.values()]
+}
+
+type LoggedIn = Pick<Actor, 'kind' | 'name'>
 
 async function listAudit(
   engine: Engine,
@@ -87,6 +111,9 @@ async function newestBelow(
     .toSorted(newestFirst)
   return { entries, isEnd: horizon === undefined }
 }
+
+/** The place of the logins in `lanesOf`. */
+const LOGIN_LANE = 1
 
 /** Numbered for good, as cursors and ids have the numbers: settings, logins and logouts, and the deeds of each shard. */
 function lanesOf(engine: Engine, team: string): Lane[] {

@@ -9,16 +9,33 @@ import { fieldsOf, risksIn, type ServerFields } from '../../base/installation/se
 /** Share of maxmemory above which little is left before pushes are refused. */
 const FULL_SHARE = 0.9
 
+const OPEN_PORT: HealthFinding = {
+  severity: 'warning',
+  subject: 'network policies',
+  message: 'They let every pod of the installation reach any address at the port of Redis.',
+  advice: 'Name the blocks that Redis has in redis.external.cidrs of the chart.',
+}
+
+/** What an installation asks of its Redis, and says of the way there. */
+interface RedisTerms {
+  readonly redisDurability: Durability
+  /** Whether network policies let pods reach any address at its port, as who installed it said. */
+  readonly redisOpenPort: boolean
+}
+
 /** Looks whether each server keeps jobs: version, eviction, AOF and its last writes, memory, role, durability. */
-export async function checkRedis(connection: RedisConnection, durability: Durability): Promise<CheckResult> {
+export async function checkRedis(connection: RedisConnection, terms: RedisTerms): Promise<CheckResult> {
   try {
-    return await look(connection, durability)
+    return await look(connection, terms)
   } catch (error) {
     throw asStoreFault(error)
   }
 }
 
-async function look(connection: RedisConnection, durability: Durability): Promise<CheckResult> {
+async function look(
+  connection: RedisConnection,
+  { redisDurability: durability, redisOpenPort: isPortOpen }: RedisTerms,
+): Promise<CheckResult> {
   const findings: HealthFinding[] = []
   const servers: string[] = []
   const primaries = primariesOf(connection)
@@ -34,6 +51,7 @@ async function look(connection: RedisConnection, durability: Durability): Promis
     const advice = 'Until then, what is accepted is less safe than was asked for.'
     findings.push({ severity: 'failed', subject: `durability ${durability}`, message, advice })
   }
+  if (isPortOpen) findings.push(OPEN_PORT)
   const count = primaries.length === 1 ? 'one server' : `${primaries.length} primaries`
   return {
     summary: [`${count} (${servers.join('; ')})`, ...unknown].join('; '),

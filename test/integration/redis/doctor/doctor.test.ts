@@ -187,6 +187,15 @@ describe('an installation at rest', () => {
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('secrets, tokens') as string })
   })
 
+  test('a port of Redis that network policies open everywhere is a warning', async () => {
+    const { code, out } = await doctor({ ...here.env, PUNCTUAL_REDIS_OPEN_PORT: 'true' }, '--only', 'redis')
+    expect(code).toBe(1)
+    expect(out).toMatch(
+      /^warning {2}redis .*\n +warning: network policies\n.*any address.*\n.*redis\.external\.cidrs/m,
+    )
+    expect((await doctor(here.env, '--only', 'redis')).code).toBe(0)
+  })
+
   test('other shards than the settings say are found', async () => {
     const found = findingsOf(await report({ ...here.env, PUNCTUAL_SHARDS: '8' })).join('\n')
     expect(found).toMatch(/^installation failed: punctual:meta: It has 4 shards, and these settings say 8/)

@@ -5,6 +5,7 @@ import type { StepName } from '../../../../src/redis/steps.ts'
 import type { Scene } from '../../cluster/tear-scenes.ts'
 
 const SUBJECT = { kind: 'token', team: 'default', name: 'ci' } as const
+const ORIGIN = { device: 'Firefox on Windows', address: '203.0.113.7' } as const
 const LOGIN = {
   subject: SUBJECT,
   credential: { kind: 'token', token: 'a-token-0123456789' },
@@ -33,8 +34,8 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'one more than there may be',
     async ({ world }) => {
       const store = createSessionStore(world.engine)
-      for (let i = 0; i < SESSIONS_PER_SUBJECT_MAX; i += 1) await store.open(LOGIN)
-      return () => store.open(LOGIN)
+      for (let i = 0; i < SESSIONS_PER_SUBJECT_MAX; i += 1) await store.open(LOGIN, ORIGIN)
+      return () => store.open(LOGIN, ORIGIN)
     },
   ],
   [
@@ -42,9 +43,19 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'a use that is noted',
     async ({ world }) => {
       const store = createSessionStore(world.engine)
-      const { id } = await store.open(LOGIN)
+      const { id } = await store.open(LOGIN, ORIGIN)
       world.clock.advance(60_000)
       return () => store.use(id)
+    },
+  ],
+  [
+    'list_sessions',
+    'two of one subject',
+    async ({ world }) => {
+      const store = createSessionStore(world.engine)
+      await store.open(LOGIN, ORIGIN)
+      await store.open(LOGIN, ORIGIN)
+      return () => store.list(SUBJECT)
     },
   ],
   [
@@ -52,8 +63,8 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'one of two',
     async ({ world }) => {
       const store = createSessionStore(world.engine)
-      const { id } = await store.open(LOGIN)
-      await store.open(LOGIN)
+      const { id } = await store.open(LOGIN, ORIGIN)
+      await store.open(LOGIN, ORIGIN)
       return () => store.end(id)
     },
   ],

@@ -324,3 +324,42 @@ test('a list ends with the record that is enough, and can go on behind it', asyn
   assert.ok(rest !== 'bad_cursor' && rest.records.length > 0)
   assert.deepEqual([...page.records, ...rest.records], await all())
 })
+
+describe('who has logged in', () => {
+  const login = (name: string, kind: 'token' | 'user' = 'user', change: Partial<AuditEntry> = {}) =>
+    anEntry({
+      actor: { ...AN_ACTOR, kind, name },
+      action: 'login',
+      resource: { kind: 'session', id: null, name: null },
+      before: null,
+      after: null,
+      ...change,
+    })
+  const note = async (entry: AuditEntry, team = TEAM) =>
+    log.settle(team, await log.ask(team, entry), { entry, outcome: 'done' })
+
+  test('is each once, the newest login first, of the team and since the time alone', async () => {
+    await note(login('old'))
+    world.clock.advance(60_001)
+    const sinceMs = world.clock.wallMs
+    for (const name of ['ann', 'ben', 'ann']) {
+      await note(login(name))
+      world.clock.advance(60_001)
+    }
+    await note(login('ann', 'token'))
+    await note(login('other'), 'billing')
+    await note(login('left', 'user', { action: 'logout' }))
+    await note(anEntry())
+    assert.deepEqual(await log.loggedIn(TEAM, sinceMs), [
+      { kind: 'token', name: 'ann' },
+      { kind: 'user', name: 'ann' },
+      { kind: 'user', name: 'ben' },
+    ])
+  })
+
+  test('is found behind more than one read, and by nothing but the logins', async () => {
+    for (let i = 0; i < 600; i += 1) await note(login(`u${i}`))
+    const found = await log.loggedIn(TEAM, 0)
+    assert.deepEqual([found.length, found[0]?.name, found.at(-1)?.name], [600, 'u599', 'u0'])
+  })
+})

@@ -90,3 +90,23 @@ test('a Redis that is away, or at risk, stands out', async () => {
   expect(lines.filter((line) => line.includes('off') && line.endsWith('not in step'))).toHaveLength(1)
   expect(lines).toContain('10.0.0.7:6379: It may evict jobs.')
 })
+
+test('a standalone has no leader, and where no job is startable that is said once', async () => {
+  const { installation, backlog } = EXAMPLE
+  if (installation === null || installation.backlog === null || backlog === null)
+    throw new Error('no example')
+  const lines = await shown({
+    backlog: { ...backlog, startable: 0, oldest_startable_seconds: null },
+    installation: {
+      ...installation,
+      resources: 'folder',
+      leader_epoch: null,
+      backlog: { ...installation.backlog, ready: 0, oldest_startable_seconds: null },
+    },
+  })
+  expect(lines.filter((line) => /startable|leader|due soon/.test(line))).toEqual([
+    'backlog: 1042 pending, 7 in flight, 0 startable, 12 stopped',
+    'all teams: 0 ready, 31 in flight, 12 due soon',
+  ])
+  expect(lines).toContain('installation: 4 shards, settings in folder')
+})

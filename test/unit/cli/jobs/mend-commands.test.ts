@@ -40,7 +40,7 @@ test('a dry run shows the change and sends none', async () => {
 
 test('a job is fired, cancelled and deleted', async () => {
   api.answer = { status: 200, body: CREATED }
-  expect((await api.run(['cancel', '4711', '-o', 'name'])).out).toBe('job/16\n')
+  expect((await api.run(['cancel', '--yes', '4711', '-o', 'name'])).out).toBe('job/16\n')
   expect((await api.run(['fire', '4711', '-o', 'name'])).out).toBe('job/16\n')
   api.answer = { status: 204, body: '' }
   expect((await api.run(['delete', '--yes', '4711'])).out).toBe('job 4711 deleted\n')
