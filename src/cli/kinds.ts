@@ -68,6 +68,13 @@ export const QUEUES: Kind = {
       does: 'say who paused or drained a queue, when and why, and how late it is',
       view: QUEUE_STATE,
     }),
+    create('createQueue', {
+      args: '<name>',
+      does: 'create a queue with settings of its own; a push to a new name makes one with the defaults',
+      options: queue.addEditOptions,
+      fields: queue.newFields,
+      view: EDITED_QUEUE,
+    }),
     edit('editQueue', {
       does: 'change the given settings of a queue, for new jobs',
       read: 'readQueue',

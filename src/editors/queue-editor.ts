@@ -1,5 +1,5 @@
 import { EditRefusedError, ResourceApiError, isFault } from '../domain/errors.ts'
-import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../domain/jobs/queue-settings.ts'
 import { type KubeObject, refOf, type ResourceStore } from '../ports/resource-store.ts'
 import type { Queue, QueueEditor, QueueStore } from '../ports/queues.ts'
 import type { Clock } from '../ports/runtime.ts'
@@ -24,7 +24,7 @@ export interface HttpQueue extends KubeObject {
 }
 
 export interface QueueEditorOptions {
-  readonly queues: Pick<QueueStore, 'get' | 'remove'>
+  readonly queues: Pick<QueueStore, 'get' | 'getByName' | 'remove'>
   readonly resourcesOf: ResourcesOfQueue<HttpQueue>
   readonly store: ResourceStore<HttpQueue>
   /** Tells whether we may write resources in this namespace. */
@@ -32,6 +32,9 @@ export interface QueueEditorOptions {
   readonly isReadOnly: IsReadOnly
   readonly clock: Clock
 }
+
+/** A controller that is busy may take longer than for an edit; without one there is no queue to answer with. */
+const CREATED_WAIT_MS = 8_000
 
 type SettingsCheck = (current: QueueSettings) => void
 
@@ -41,7 +44,8 @@ interface QueueEdit {
 }
 
 /**
- * Edits the HttpQueue of a queue, so that resource and engine agree, and creates it for a queue that a push has created.
+ * Makes and edits the HttpQueue of a queue, so that resource and engine agree, and creates it for a queue that a push has
+ * created.
  * Throws EditRefusedError with the words of the store, ResourceApiError when it is unavailable.
  */
 export class ResourceQueueEditor implements QueueEditor {
@@ -49,6 +53,27 @@ export class ResourceQueueEditor implements QueueEditor {
 
   constructor(options: QueueEditorOptions) {
     this.#options = options
+  }
+
+  async create(
+    team: string,
+    name: string,
+    settings: Partial<QueueSettings>,
+  ): ReturnType<QueueEditor['create']> {
+    const { queues, isWatched, store, clock } = this.#options
+    if (!isWatched(team)) throw notWatched('Queues', team)
+    // This is asked first, so that an unavailable Redis refuses the queue before there is a resource.
+    const known = await queues.getByName(team, name)
+    if (known !== null || this.#knownResources({ team, name }).length > 0) return 'exists'
+    const resource = pushedQueueResource({ team, name }, { ...DEFAULT_QUEUE_SETTINGS, ...settings })
+    const created = await withinTimeout(clock, () => store.create(resource).catch(nullIfTaken))
+    if (created === null) return 'exists'
+    let queue: Queue | null = null
+    const isThere = async () => (queue = await queues.getByName(team, name)) !== null
+    await pollUntil(clock, isThere, CREATED_WAIT_MS)
+    if (queue !== null) return queue
+    await store.remove(refOf(created)).catch(() => undefined)
+    throw new ResourceApiError('unavailable', 'no controller has applied the queue')
   }
 
   async edit(
@@ -148,7 +173,7 @@ export class ResourceQueueEditor implements QueueEditor {
     }
   }
 
-  #knownResources({ team, name }: Queue): readonly HttpQueue[] {
+  #knownResources({ team, name }: Pick<Queue, 'team' | 'name'>): readonly HttpQueue[] {
     const known = this.#options.resourcesOf(team, name)
     if (known === null) throw new ResourceApiError('unavailable', 'the resources are not all known yet')
     return known
@@ -163,6 +188,12 @@ export class ResourceQueueEditor implements QueueEditor {
     const resources = await withinTimeout(clock, () => store.readAll(team))
     return resources.filter((resource) => queueKeyOf(resource) === queueKey(team, name))
   }
+}
+
+/** Its name derives from the queue's: somebody has just made the queue. */
+function nullIfTaken(error: unknown): null {
+  if (isFault(error, 'conflict')) return null
+  throw error
 }
 
 /**

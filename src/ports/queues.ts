@@ -42,6 +42,11 @@ export interface QueueStore {
 /** Edits by users. An edit changes the resource, where there is one, so that resource and Redis agree. */
 export interface QueueEditor {
   /**
+   * Makes a queue that does not exist, with the default settings but for those given.
+   * @returns 'exists' when there is one of this name, or is about to be
+   */
+  create(team: string, name: string, settings: Partial<QueueSettings>): Promise<Queue | 'exists'>
+  /**
    * The edited queue; null when it does not exist.
    * @param check called with the settings that the edit changes, again when others change them before it is written; what
    * it throws refuses the edit; without it nothing keeps others from changing them meanwhile

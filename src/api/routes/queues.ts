@@ -9,7 +9,7 @@ import type { AuditLog } from '../../ports/access/audit-log.ts'
 import { editAmongOthers, entityTagHeader } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import { readQueueListQuery } from '../../contract/requests/list-query.ts'
-import { readQueueEdit, readQueueStop } from '../../contract/requests/queue-edit.ts'
+import { readNewQueue, readQueueEdit, readQueueStop } from '../../contract/requests/queue-edit.ts'
 import {
   toEditedQueue,
   toQueueState,
@@ -25,7 +25,7 @@ import type { ManagedResources } from '../../ports/settings.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import { newQueueManifest, nameOfPushedQueue } from '../../resources/manifests/queue-manifest.ts'
 import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
-import { answerJson, answerNotFound } from '../answers.ts'
+import { answerError, answerJson, answerNotFound, answerOtherQueues } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
 import { StopFinder } from './stop-finder.ts'
 import {
@@ -59,7 +59,12 @@ export function createQueueRoutes(routeParts: QueueRouteParts): Router {
   const parts = { ...routeParts, stops: new StopFinder(routeParts) }
   const { queues } = parts
   return createTeamRouter({
-    '/api/queues': { GET: needsInQueues('read', (context) => list(context, parts)) },
+    '/api/queues': {
+      GET: needsInQueues('read', (context) => list(context, parts)),
+      POST: needsInQueues('edit', (context) =>
+        withBody(context, parts, (body) => create(context, parts, body)),
+      ),
+    },
     '/api/queues/:queue_id': {
       GET: needsInQueues('read', async (context) =>
         answerQueue(context, parts, await withId(context, 'queue_id', (id) => queues.get(context.team, id))),
@@ -114,6 +119,26 @@ async function named(
 ): ReturnType<QueueLists['list']> {
   return cursor === null ? queueLists.named(team, name) : 'bad_cursor'
 }
+
+async function create(context: TeamRequest, parts: QueueRouteParts, body: RequestBody): Promise<void> {
+  const { team, principal, response } = context
+  const wanted = acceptedBody(context, readNewQueue(body))
+  if (wanted === null) return
+  const { name, settings } = wanted
+  if (!mayUseQueue(principal, name)) return answerOtherQueues(response)
+  const queue = await withAudit(parts.auditLog, context, {
+    action: 'create',
+    before: null,
+    resource: { kind: 'queue', id: null, name },
+    change: () => parts.editor.create(team, name, settings),
+    endOf: (made) => (made === 'exists' ? null : { after: toWireQueue(made), resource: resourceOf(made) }),
+  })
+  if (queue === 'exists') return answerError(response, 409, EXISTS)
+  const wire = toEditedQueue(queue, managedByOf(parts, queue))
+  answerJson(response, 201, JSON.stringify(wire), entityTagHeader(queue.settings))
+}
+
+const EXISTS = 'The queue exists already: change it by PATCH /api/queues/{queue_id}'
 
 async function edit(context: TeamRequest, parts: StoppableParts, body: RequestBody): Promise<void> {
   const change = acceptedBody(context, readQueueEdit(body))

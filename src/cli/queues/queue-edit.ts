@@ -57,6 +57,17 @@ export function reasonFields({ flags: { reason } }: { readonly flags: ReasonFlag
   return reason === undefined ? null : { reason }
 }
 
+/** @param given.args the name */
+export function newFields({
+  args: [name],
+  flags,
+}: {
+  readonly args: readonly (string | undefined)[]
+  readonly flags: QueueEditFlags
+}): object {
+  return { name, ...editedFields({ flags }) }
+}
+
 export function editedFields({ flags }: { readonly flags: QueueEditFlags }): object {
   const { maxParallelism, strictParallelism, timeout, dlqRetentionDays, alerts } = flags
   return {

@@ -1,8 +1,8 @@
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
-import { DLQ_RETENTION_DAYS, MAX_PARALLELISM_MAX } from '../../domain/limits.ts'
+import { DLQ_RETENTION_DAYS, MAX_PARALLELISM_MAX, QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
 import { readAssertions } from '../fields/assertion-fields.ts'
 import { readCircuitBreaker, readRateLimit } from '../fields/flow-fields.ts'
-import { type BodyResult, readJsonBody, type RequestBody } from '../fields/json-body.ts'
+import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from '../fields/json-body.ts'
 import {
   readCallbackEvents,
   readNoRetryStatuses,
@@ -12,7 +12,7 @@ import {
 } from '../fields/retry-fields.ts'
 import { cannotChange } from '../fields/validation-texts.ts'
 
-/** The fields of `PATCH /api/queues/{queue_id}`; `name` is among them so that its refusal says why. */
+/** The fields of a new queue and of an edit, where `name` is among them so that its refusal says why. */
 const QUEUE_FIELDS: ReadonlySet<string> = new Set([
   'name',
   'is_active',
@@ -55,28 +55,47 @@ export function readQueueStop(body: RequestBody): BodyResult<{ readonly reason: 
 export function readQueueEdit(body: RequestBody): BodyResult<Partial<QueueSettings>> {
   return readJsonBody(body, QUEUE_FIELDS, (fields) => {
     if (fields.value('name') !== undefined) fields.refuse('name', cannotChange)
-    const given = {
-      isActive: fields.boolean('is_active'),
-      isDraining: fields.boolean('is_draining'),
-      timeoutSeconds: readTimeoutSeconds(fields),
-      retriesEnabled: fields.boolean('retries_enabled'),
-      retryDelays: readRetryDelays(fields),
-      noRetryStatuses: readNoRetryStatuses(fields),
-      retryJitterPercent: readRetryJitter(fields),
-      successAssertions: readAssertions(fields),
-      alertsEnabled: fields.boolean('alerts_enabled'),
-      maxParallelism: fields.integer('max_parallelism', 1, MAX_PARALLELISM_MAX),
-      rateLimit: readRateLimit(fields),
-      respectRetryAfter: fields.boolean('respect_retry_after'),
-      circuitBreaker: readCircuitBreaker(fields),
-      dlqRetentionDays: fields.choice('dlq_retention_days', DLQ_RETENTION_DAYS),
-      callbackEvents: readCallbackEvents(fields),
-      strictParallelism: fields.boolean('strict_parallelism'),
-    }
-    const isGiven = (name: string, value: unknown): boolean => {
-      const endedBy = ENDED_BY_NULL[name]
-      return value !== null || (endedBy !== undefined && fields.has(endedBy))
-    }
-    return Object.fromEntries(Object.entries(given).filter(([name, value]) => isGiven(name, value)))
+    return readSettings(fields)
   })
+}
+
+/** A queue that is to be made. */
+export interface NewQueue {
+  readonly name: string
+  /** Those that were given. */
+  readonly settings: Partial<QueueSettings>
+}
+
+/** Checks the body of `POST /api/queues`. Never throws. */
+export function readNewQueue(body: RequestBody): BodyResult<NewQueue> {
+  return readJsonBody(body, QUEUE_FIELDS, (fields) => ({
+    name: fields.requiredText('name', QUEUE_NAME_CHARACTERS_MAX) ?? '',
+    settings: readSettings(fields),
+  }))
+}
+
+function readSettings(fields: JsonFields): Partial<QueueSettings> {
+  const given = {
+    isActive: fields.boolean('is_active'),
+    isDraining: fields.boolean('is_draining'),
+    timeoutSeconds: readTimeoutSeconds(fields),
+    retriesEnabled: fields.boolean('retries_enabled'),
+    retryDelays: readRetryDelays(fields),
+    noRetryStatuses: readNoRetryStatuses(fields),
+    retryJitterPercent: readRetryJitter(fields),
+    successAssertions: readAssertions(fields),
+    alertsEnabled: fields.boolean('alerts_enabled'),
+    maxParallelism: fields.integer('max_parallelism', 1, MAX_PARALLELISM_MAX),
+    rateLimit: readRateLimit(fields),
+    respectRetryAfter: fields.boolean('respect_retry_after'),
+    circuitBreaker: readCircuitBreaker(fields),
+    dlqRetentionDays: fields.choice('dlq_retention_days', DLQ_RETENTION_DAYS),
+    callbackEvents: readCallbackEvents(fields),
+    strictParallelism: fields.boolean('strict_parallelism'),
+  }
+  const isGiven = (name: string, value: unknown): boolean => {
+    const endedBy = ENDED_BY_NULL[name]
+    return value !== null || (endedBy !== undefined && fields.has(endedBy))
+  }
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => isGiven(name, value)))
 }

@@ -1,4 +1,7 @@
-/** What the chart's policy leaves of the controller's right to patch pods, asked with the controller's own account. */
+/**
+ * What the chart's policies leave of the controller's right to patch pods, and of the API's to make and delete Secrets, asked
+ * with their own accounts.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { helmObstacle, renderChart } from '../../support/cluster/chart.ts'
 import {
@@ -22,14 +25,18 @@ const api = openKubernetesApi(inject('clusterAccess'))
 let namespace: string
 let policies: AnyObject[] = []
 let controller: KubernetesApi
+let apiAccount: KubernetesApi
 let other: KubernetesApi
 
 const isPolicy = ({ kind }: AnyObject) => kind.startsWith('ValidatingAdmissionPolicy')
+const policyNamed = (objects: readonly AnyObject[], name: string) =>
+  objects.find(({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name.endsWith(name))
 
 beforeAll(async () => {
   if (helmObstacle() !== null) return
   namespace = await newNamespace(api)
   controller = api.as(await newServiceAccount(api, namespace, 'punctual-controller'))
+  apiAccount = api.as(await newServiceAccount(api, namespace, 'punctual-api'))
   other = api.as(await newServiceAccount(api, namespace, 'punctual-other'))
   const objects = documentsOf(await renderChart({ namespace }))
   policies = objects.filter(isPolicy)
@@ -40,6 +47,15 @@ beforeAll(async () => {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'punctual-own' },
     subjects: [{ kind: 'ServiceAccount', name: 'punctual-other', namespace }],
   })
+  await api.send('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/roles`, {
+    metadata: { name: 'secrets' },
+    rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['create', 'delete'] }],
+  })
+  await api.send('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+    metadata: { name: 'secrets' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'secrets' },
+    subjects: ['punctual-api', 'punctual-other'].map((name) => ({ kind: 'ServiceAccount', name, namespace })),
+  })
   await newPod('executor', LABELS)
   await until('the API server knows the policy', async () => {
     const change = { metadata: { labels: { probe: 'x' } } }
@@ -47,6 +63,17 @@ beforeAll(async () => {
       () => false,
       () => true,
     )
+  })
+  await until('the API server knows the policy for Secrets, and heeds the role', async () => {
+    const others = newSecret('probe?', {}, other).then(
+      () => true,
+      () => false,
+    )
+    const refused = newSecret('probe', {}, apiAccount).then(
+      () => false,
+      ({ message }: Error) => message.includes('of its own'),
+    )
+    return (await others) && refused
   })
 })
 beforeEach(({ skip }) => {
@@ -57,7 +84,7 @@ afterAll(async () => {
   // They are of the whole cluster.
   for (const { apiVersion, kind, metadata } of policies)
     await api.delete({ apiVersion, kind, name: metadata.name })
-  await Promise.all([api, controller, other].map((one) => one.close()))
+  await Promise.all([api, controller, apiAccount, other].map((one) => one.close()))
 })
 
 async function newPod(
@@ -71,6 +98,25 @@ async function newPod(
   })
 }
 
+const OWN = { 'punctual.dev/origin': 'api' }
+
+/** @param name without one the Secret is only tried */
+function newSecret(
+  name: string,
+  { labels = {}, type = 'Opaque' }: { labels?: Readonly<Record<string, string>>; type?: string },
+  as = apiAccount,
+): Promise<AnyObject> {
+  const path = `/api/v1/namespaces/${namespace}/secrets`
+  const isTried = name.startsWith('probe')
+  return as.send('POST', isTried ? `${path}?dryRun=All` : path, {
+    metadata: { name: name.replace('?', ''), labels },
+    type,
+  })
+}
+
+const removeSecret = (name: string, as = apiAccount): Promise<AnyObject> =>
+  as.send('DELETE', `/api/v1/namespaces/${namespace}/secrets/${name}`)
+
 const patch = (name: string, change: object, as = controller): Promise<AnyObject> =>
   as.send(
     'PATCH',
@@ -79,6 +125,29 @@ const patch = (name: string, change: object, as = controller): Promise<AnyObject
     'application/strategic-merge-patch+json',
   )
 const costs = (cost: string | null) => ({ metadata: { annotations: { [COST]: cost } } })
+
+describe('of Secrets, the API', () => {
+  test.each(['Opaque', 'punctual.dev/header-secret', 'punctual.dev/signing-secret'])(
+    'makes and deletes its own of type %s',
+    async (type) => {
+      const name = `own-${type.split('/').at(-1)?.toLowerCase() ?? ''}`
+      await newSecret(name, { labels: OWN, type })
+      await removeSecret(name)
+    },
+  )
+
+  test('makes none of another type, such as one that gives an account away', async () => {
+    const type = 'kubernetes.io/service-account-token'
+    await expect(newSecret('token', { labels: OWN, type })).rejects.toThrow('of this type')
+  })
+
+  test('deletes none of others', async () => {
+    await newSecret('of-others', {}, api)
+    await expect(removeSecret('of-others')).rejects.toThrow('punctual.dev/origin is not api')
+    // Nothing but the policy refuses it.
+    await removeSecret('of-others', other)
+  })
+})
 
 describe('of an executor, the controller', () => {
   test('writes, changes and removes the deletion cost, whatever else the pod has', async () => {
@@ -137,8 +206,8 @@ test.each(Object.keys(LABELS))('a pod with another %s is none of its executors',
   await expect(patch(`${name}-at-all`, costs('1'))).rejects.toThrow(`its executors: ${label} is not`)
 })
 
-test('the API server finds nothing wrong in its expressions', async () => {
-  const [policy] = policies
+test.each(['controller-pods', 'api-secrets'])('the API server finds nothing wrong in %s', async (name) => {
+  const policy = policyNamed(policies, name)
   if (policy === undefined) throw new Error('the chart makes no policy')
   const { apiVersion, kind, metadata } = policy
   const read = async () =>
@@ -154,23 +223,31 @@ describe('the policy', () => {
     documentsOf(await renderChart({ set })).filter(isPolicy).length
 
   test('is made where the chart gives the right in the whole cluster, or where you say so', async () => {
-    expect(await made()).toBe(2)
+    expect(await made()).toBe(4)
     expect(await made('admissionPolicy.enabled=false')).toBe(0)
     expect(await made('watchNamespaces={shop}')).toBe(0)
-    expect(await made('watchNamespaces={shop}', 'admissionPolicy.enabled=true')).toBe(2)
+    expect(await made('watchNamespaces={shop}', 'admissionPolicy.enabled=true')).toBe(4)
     expect(await made('rbac.create=false')).toBe(0)
-    expect(await made('rbac.create=false', 'admissionPolicy.enabled=true')).toBe(2)
+    expect(await made('rbac.create=false', 'admissionPolicy.enabled=true')).toBe(4)
   })
 
-  test.each(['external', 'fixed'])('is none where the number of executors is %s', async (mode) => {
-    expect(await made(`executor.scaling.mode=${mode}`, 'admissionPolicy.enabled=true')).toBe(0)
+  test.each(['external', 'fixed'])('for pods is none where the number of executors is %s', async (mode) => {
+    expect(await made(`executor.scaling.mode=${mode}`, 'admissionPolicy.enabled=true')).toBe(2)
   })
 
-  test('names the account that the controller has', async () => {
-    const set = ['controller.serviceAccount.name=mine', 'fullnameOverride=jobs']
-    const [policy] = documentsOf(await renderChart({ set, namespace: 'here' })).filter(isPolicy)
-    expect(policy).toMatchObject({
-      metadata: { name: 'here-jobs-controller-pods' },
+  test('for Secrets is none where the API has no right over them', async () => {
+    expect(await made('api.cronSecrets.enabled=false')).toBe(2)
+    expect(await made('api.cronSecrets.enabled=false', 'api.signingSecrets.enabled=true')).toBe(4)
+  })
+
+  test.each([
+    ['controller', 'controller-pods'],
+    ['api', 'api-secrets'],
+  ])('names the account that the %s has', async (component, name) => {
+    const set = [`${component}.serviceAccount.name=mine`, 'fullnameOverride=jobs']
+    const objects = documentsOf(await renderChart({ set, namespace: 'here' }))
+    expect(policyNamed(objects, name)).toMatchObject({
+      metadata: { name: `here-jobs-${name}` },
       spec: {
         matchConditions: [{ expression: "request.userInfo.username == 'system:serviceaccount:here:mine'" }],
       },

@@ -100,7 +100,7 @@ describe('a release, on a cluster that has seen nothing of it', () => {
     ['api', false, 'patch punctual.dev/httpqueues/status', 'emails', 'default'],
     ['api', true, 'get punctual.dev/apitokens', 'first-token', NAMESPACE],
     ['api', false, 'patch punctual.dev/apitokens', 'first-token', NAMESPACE],
-    ['api', false, 'create /secrets', '', NAMESPACE],
+    ['api', true, 'create /secrets', '', NAMESPACE],
     ['api', false, 'get /secrets', 'punctual-key', NAMESPACE],
     ['api', true, 'create authentication.k8s.io/tokenreviews', '', ''],
     ['api', true, 'create authorization.k8s.io/subjectaccessreviews', '', ''],

@@ -204,6 +204,8 @@ test.each(named(refusedWith('404')))('%s of nothing is a 404', async (_id, one) 
 
 /** One of each type of JSON. */
 const ANY_JSON: readonly unknown[] = [true, 7, 1.5, 'x\u0000y', '', [], [[]], {}, { a: { b: 1 } }]
+/** A body that is pushed may be any JSON. */
+const OF_ANY_TYPE: ReadonlySet<string> = new Set(['body'])
 const WITH_BODY = refusedWith('422').filter(({ operation }) => requestSchemaOf(operation) !== null)
 test.each(named(WITH_BODY))('%s with a field of a wrong type is a 422 that names it', async (_id, one) => {
   const { properties } = requestSchemaOf(one.operation) ?? {}
@@ -215,7 +217,7 @@ test.each(named(WITH_BODY))('%s with a field of a wrong type is a 422 that names
     const wrong = ANY_JSON.filter(
       (value) => !(isBatch && Array.isArray(value) && value.length > 0) && !isValid(value),
     )
-    expect(wrong, field).not.toEqual([])
+    expect(wrong.length === 0, field).toBe(OF_ANY_TYPE.has(field))
     for (const value of wrong) {
       const body = { ...(one.body as object), [field]: value }
       const { errors } = (await expectRefusal(one, { body }, 422)) as { errors: Record<string, string[]> }

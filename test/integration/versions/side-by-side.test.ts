@@ -26,9 +26,12 @@ const TICK_PART = 5
 const NOW = null
 let before = ''
 
+/** The version before may need packages of its own. */
+const INSTALL_MS_MAX = 300_000
+
 beforeAll(() => {
   before = toolPath(FIND_BEFORE)
-})
+}, INSTALL_MS_MAX)
 
 const SETTINGS = {
   retry_delays: [1],

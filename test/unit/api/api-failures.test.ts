@@ -75,7 +75,7 @@ describe('429 and 503', () => {
   ])('the Kubernetes API is away and asks for a pause of %s ms', async (retryAfterMs, seconds) => {
     const fault = new ResourceApiError('unavailable', 'no answer', { retryAfterMs })
     const away = () => Promise.reject(fault)
-    const own = await startApi({ editor: { edit: away, remove: away } })
+    const own = await startApi({ editor: { create: away, edit: away, remove: away } })
     const answer = await call(own.port, '/api/queues/7', {
       method: 'PATCH',
       headers: { ...BEARER, 'content-type': 'application/json' },
@@ -107,7 +107,7 @@ describe('429 and 503', () => {
         },
         queueLists: { list: down, named: down },
         queues: { get: down, getByName: down, apply: down, unthrottle: down, remove: down },
-        editor: { edit: down, remove: down },
+        editor: { create: down, edit: down, remove: down },
       })
       const answer = await call(own.port, path, {
         method,
@@ -145,7 +145,7 @@ describe('500', () => {
           return aPrincipal('default')
         },
       },
-      editor: { edit: broken, remove: broken },
+      editor: { create: broken, edit: broken, remove: broken },
     })
     const text = '{"error":"Internal server error"}'
     expect(await push(own.port, GOOD)).toMatchObject({ status: 500, text })

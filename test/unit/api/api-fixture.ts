@@ -303,6 +303,8 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
         ]),
     },
     editor: {
+      create: (_team, name, settings) =>
+        Promise.resolve(name === 'emails' ? 'exists' : { ...aQueue(settings), name }),
       edit: (team, id, edit) => Promise.resolve(team === 'default' && id === 7 ? aQueue(edit) : null),
       remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),
     },

@@ -101,7 +101,7 @@ describe('405', () => {
     ['OPTIONS', '/api/jobs', 'GET, HEAD, POST'],
     ['PATCH', '/api/jobs/16', 'GET, HEAD, DELETE'],
     ['GET', '/api/jobs/16/replay', 'POST'],
-    ['POST', '/api/queues', 'GET, HEAD'],
+    ['PUT', '/api/queues', 'GET, HEAD, POST'],
     ['PUT', '/api/queues/7', 'GET, HEAD, PATCH, DELETE'],
     ['GET', '/api/queues/7/pause', 'POST'],
     ['DELETE', '/api/queues/7/resume', 'POST'],

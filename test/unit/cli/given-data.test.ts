@@ -61,6 +61,7 @@ describe('--data', () => {
     ['JobChange', ['duplicate', '16']],
     ['ReplayChange', ['replay', '16']],
     ['QueueEdit', ['queues', 'edit', '7']],
+    ['QueueCreate', ['queues', 'create', 'name']],
     ['CronCreate', ['crons', 'create']],
     ['CronEdit', ['crons', 'edit', '7']],
     ['WindowCreate', ['windows', 'create']],
@@ -72,7 +73,8 @@ describe('--data', () => {
     const fields = Object.fromEntries(names.map((name) => [name, [name]]))
     api.answer = { status: 200, body: '{}' }
     await api.run([...verb, '--data', JSON.stringify(fields)])
-    expect(JSON.parse(sent())).toEqual({ ...fields, ...(schema === 'TokenCreate' && { name: 'ci' }) })
+    const isNamed = ['TokenCreate', 'QueueCreate'].includes(schema)
+    expect(JSON.parse(sent())).toEqual({ ...fields, ...(isNamed && { name: verb.at(-1) }) })
   })
 })
 

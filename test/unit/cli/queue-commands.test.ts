@@ -222,3 +222,24 @@ test('the state of a queue says who stopped it, and what waits in it', async () 
   const none = { paused: null, draining: null, stopped: null, startable: 3, oldest_startable_seconds: 41 }
   expect(await said(none)).toBe('nobody has stopped it\n3 startable, the oldest due for 41 s\n')
 })
+
+test('a queue is created by its name, with settings of its own', async () => {
+  api.answer = { status: 201, body: JSON.stringify({ ...QUEUE, warnings: [] }) }
+  const ran = await api.run([
+    'queues',
+    'create',
+    'partner',
+    '--rate-limit',
+    '10/s',
+    '--retry-delays',
+    '10s,1m',
+  ])
+  expect(ran.out).toContain('queue 7  emails')
+  expect([api.received[0]?.method, api.received[0]?.url]).toEqual(['POST', '/api/queues'])
+  expect(JSON.parse(api.received[0]?.body ?? '')).toEqual({
+    name: 'partner',
+    rate_limit: { limit: 10, period_seconds: 1 },
+    retry_delays: [10, 60],
+  })
+  expect((await api.run(['queues', 'create'])).code).toBe(1)
+})

@@ -46,6 +46,10 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
         const { queue } = inEngine
         return queue !== null && queue.team === team && queue.queueId === queueId ? queue : null
       },
+      getByName: async (team, name) => {
+        const { queue } = inEngine
+        return queue !== null && queue.team === team && queue.name === name ? queue : null
+      },
       remove: async (_team, name) => {
         removed.push(name)
         meanwhile()
@@ -74,6 +78,50 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
   const onRemoval = (run: () => void): void => void (meanwhile = run)
   return { clock, kind, editor, inEngine, removed, faults, putInForce, onRemoval }
 }
+
+describe('a new queue', () => {
+  const fast = { rateLimit: { limit: 10, periodSeconds: 1 } }
+  const appliedBy = ({ inEngine }: ReturnType<typeof setUp>) => {
+    const settings = { ...DEFAULT_QUEUE_SETTINGS, ...fast }
+    const counts = { pending: 0, delayed: 0, processing: 0, dead: 0 }
+    inEngine.queue = { queueId: 9, team: 'shop', name: 'Partner', settings, counts, throttle: null }
+  }
+
+  it('is a resource of its own, with the defaults but for what was given, and answered once it is applied', async () => {
+    const world = setUp()
+    const { editor, kind, clock } = world
+    const created = editor.create('shop', 'Partner', fast)
+    await clock.advance(100)
+    appliedBy(world)
+    await clock.advance(100)
+    expect(await created).toMatchObject({ queueId: 9, settings: fast })
+    expect(kind.get(`shop/${nameOfPushedQueue('Partner')}`)).toMatchObject({
+      metadata: { labels: { [ORIGIN_LABEL]: PUSH_ORIGIN } },
+      spec: { queueName: 'Partner', rateLimit: { limit: 10, periodSeconds: 1 } },
+    })
+  })
+
+  it('is refused where there is one, or a resource of one, or somebody makes it at the same moment', async () => {
+    const { editor, kind, faults, inEngine } = setUp()
+    expect(await editor.create('shop', 'Emails', fast)).toBe('exists')
+    inEngine.queue = null
+    kind.put('shop/partner', { queueName: 'Partner' })
+    expect(await editor.create('shop', 'Partner', fast)).toBe('exists')
+    faults.push(new ResourceApiError('conflict', 'it exists'))
+    expect(await editor.create('shop', 'Other', fast)).toBe('exists')
+    expect(kind.writes).toEqual([])
+  })
+
+  it('leaves nothing when nobody applies it, or when nobody watches its namespace', async () => {
+    const { editor, kind, clock } = setUp()
+    const created = editor.create('shop', 'Partner', fast)
+    const failed = expect(created).rejects.toThrow('no controller has applied the queue')
+    await clock.advance(8_200)
+    await failed
+    expect(kind.informer.all()).toEqual([])
+    await expect(editor.create('elsewhere', 'Partner', fast)).rejects.toThrow(EditRefusedError)
+  })
+})
 
 describe('what somebody has applied', () => {
   it('is neither edited nor deleted where that is read-only; what was merely made is', async () => {

@@ -53,6 +53,7 @@ import type {
   NotificationChannelEdit,
   NotificationChannelList,
   Queue,
+  QueueCreate,
   QueueEdit,
   QueueList,
   QueueRow,
@@ -106,6 +107,7 @@ export const OPERATIONS = {
   duplicateJob: { method: 'POST', path: '/api/jobs/{job_id}/duplicate', hasKey: true },
   replayJob: { method: 'POST', path: '/api/jobs/{job_id}/replay' },
   listQueues: { method: 'GET', path: '/api/queues' },
+  createQueue: { method: 'POST', path: '/api/queues' },
   readQueue: { method: 'GET', path: '/api/queues/{queue_id}' },
   editQueue: { method: 'PATCH', path: '/api/queues/{queue_id}' },
   deleteQueue: { method: 'DELETE', path: '/api/queues/{queue_id}' },
@@ -412,6 +414,14 @@ export interface Inputs {
     limit?: number | undefined
     /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
     cursor?: string | undefined
+  }
+  /**
+   * Create a queue. Makes a queue with settings of its own before anything is pushed to it. A push to a name
+   * that does not exist makes one with the default settings. Where resources are kept, the queue becomes an
+   * HttpQueue.
+   */
+  createQueue: {
+    body: QueueCreate | JsonText
   }
   /** Read a queue. */
   readQueue: {
@@ -1052,6 +1062,7 @@ export interface Answers {
   duplicateJob: ScheduledJob
   replayJob: ScheduledJob
   listQueues: QueueList
+  createQueue: EditedQueue
   readQueue: Queue
   editQueue: EditedQueue
   deleteQueue: undefined

@@ -1100,6 +1100,31 @@ export interface QueueEdit {
   strict_parallelism?: boolean | null
 }
 /**
+ * The name of a queue that does not exist yet, and the settings that are not the defaults. `null` counts as absent.
+ */
+export interface QueueCreate {
+  name: string
+  is_active?: boolean | null
+  is_draining?: boolean | null
+  timeout_seconds?: TimeoutSeconds | null
+  retries_enabled?: boolean | null
+  retry_delays?: RetryDelays | null
+  no_retry_statuses?: NoRetryStatuses | null
+  retry_jitter_percent?: RetryJitterPercent | null
+  /**
+   * @maxItems 10
+   */
+  success_assertions?: SuccessAssertionInput[] | null
+  alerts_enabled?: boolean | null
+  max_parallelism?: number | null
+  rate_limit?: QueueRateLimit | null
+  respect_retry_after?: RespectRetryAfter | null
+  circuit_breaker?: CircuitBreakerInput | null
+  dlq_retention_days?: (3 | 7 | 14 | 30) | null
+  callback_events?: CallbackEvents | null
+  strict_parallelism?: boolean | null
+}
+/**
  * A queue in a list.
  */
 export interface QueueRow {

@@ -330,6 +330,7 @@ describe('commands', () => {
     const edits: unknown[] = []
     const own = await startApi({
       editor: {
+        create: async () => 'exists' as const,
         edit: (team, queueId, change) => {
           edits.push([team, queueId, change])
           return Promise.resolve(null)

@@ -35,7 +35,11 @@ test.each([
     }
   }
   const api = await startApi({
-    editor: { edit: edit(aQueue().settings, aQueue()), remove: () => Promise.resolve('removed') },
+    editor: {
+      create: async () => 'exists' as const,
+      edit: edit(aQueue().settings, aQueue()),
+      remove: () => Promise.resolve('removed'),
+    },
     cronEditor: { edit: edit(aCron().settings, aCron()) } as never,
   })
   const { etag } = (await call(api.port, path, { headers: BEARER })).headers
@@ -73,7 +77,11 @@ test.each([
       return { ...of, settings: { ...found, ...change } } as never
     }
   }
-  const editor = { edit: edit(aQueue()), remove: () => Promise.resolve('removed' as const) }
+  const editor = {
+    create: async () => 'exists' as const,
+    edit: edit(aQueue()),
+    remove: () => Promise.resolve('removed' as const),
+  }
   const api = await startApi({ auditLog, editor, cronEditor: { edit: edit(aCron() as never) } as never })
   const answer = await call(api.port, path, {
     method: 'PATCH',
@@ -98,7 +106,11 @@ test.each(['/api/queues/7', '/api/crons/7'])(
         return { ...of, settings: { ...of.settings, ...change } } as never
       }
     }
-    const editor = { edit: edit(aQueue()), remove: () => Promise.resolve('removed' as const) }
+    const editor = {
+      create: async () => 'exists' as const,
+      edit: edit(aQueue()),
+      remove: () => Promise.resolve('removed' as const),
+    }
     const api = await startApi({ auditLog, editor, cronEditor: { edit: edit(aCron()) } as never })
     const { etag } = (await call(api.port, path, { headers: BEARER })).headers
     const send = (headers: object) =>

@@ -18,6 +18,7 @@ async function start() {
   api = await startApi({
     tokens: { principalOf: () => principal },
     editor: {
+      create: async () => 'exists' as const,
       edit: async (team) => {
         editing += 1
         if (team === 'default') await promise

@@ -64,6 +64,7 @@ beforeAll(async () => {
       remove: () => Promise.resolve('removed'),
     },
     editor: {
+      create: async () => 'exists' as const,
       edit: (_team, _id, change, check) => {
         check?.(queue.settings)
         stored.push('queue')

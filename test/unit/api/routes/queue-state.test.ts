@@ -65,6 +65,7 @@ async function start(
       remove: () => Promise.resolve('removed'),
     },
     editor: {
+      create: async () => 'exists' as const,
       edit: (_team, _id, change, check) => {
         edits += 1
         if (isReadOnly) return Promise.reject(new EditRefusedError('Argo CD keeps it.'))
