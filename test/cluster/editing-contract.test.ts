@@ -145,6 +145,25 @@ const SCENES: ReadonlyArray<readonly [what: string, statuses: readonly number[],
     },
   ],
   [
+    'a queue is created with settings of its own, once, edited and deleted',
+    [201, 409, 409, 422, 200, 204, 404],
+    async ({ call, apply }) => {
+      await apply('HttpQueue', 'applied', {})
+      const fast = { rate_limit: { limit: 10, period_seconds: 1 } }
+      const made = await call('POST', '/api/queues', { name: 'Partner: out', ...fast })
+      const path = `/api/queues/${String(made.body['queue_id'])}`
+      return [
+        made,
+        await call('POST', '/api/queues', { name: 'Partner: out' }),
+        await call('POST', '/api/queues', { name: 'applied', ...fast }),
+        await call('POST', '/api/queues', { ...fast, timeout_seconds: 0 }),
+        await call('PATCH', path, { max_parallelism: 2 }, { 'if-match': made.tag ?? '' }),
+        await call('DELETE', path),
+        await call('GET', path),
+      ]
+    },
+  ],
+  [
     'of two edits of the same version, one is refused',
     [200, 409],
     async ({ call }) => {
