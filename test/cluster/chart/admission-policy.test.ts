@@ -71,7 +71,7 @@ beforeAll(async () => {
     )
     const refused = newSecret('probe', {}, apiAccount).then(
       () => false,
-      ({ message }: Error) => message.includes('of its own'),
+      (error: unknown) => String(error).includes('of its own'),
     )
     return (await others) && refused
   })
@@ -131,7 +131,7 @@ describe('of Secrets, the API', () => {
     'makes and deletes its own of type %s',
     async (type) => {
       const name = `own-${type.split('/').at(-1)?.toLowerCase() ?? ''}`
-      await newSecret(name, { labels: OWN, type })
+      expect((await newSecret(name, { labels: OWN, type })).metadata.name).toBe(name)
       await removeSecret(name)
     },
   )
