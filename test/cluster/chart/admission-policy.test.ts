@@ -103,13 +103,21 @@ const OWN = { 'punctual.dev/origin': 'api' }
 /** @param name without one the Secret is only tried */
 function newSecret(
   name: string,
-  { labels = {}, type = 'Opaque' }: { labels?: Readonly<Record<string, string>>; type?: string },
+  {
+    labels = {},
+    annotations = {},
+    type = 'Opaque',
+  }: {
+    labels?: Readonly<Record<string, string>>
+    annotations?: Readonly<Record<string, string>>
+    type?: string
+  },
   as = apiAccount,
 ): Promise<AnyObject> {
   const path = `/api/v1/namespaces/${namespace}/secrets`
   const isTried = name.startsWith('probe')
   return as.send('POST', isTried ? `${path}?dryRun=All` : path, {
-    metadata: { name: name.replace('?', ''), labels },
+    metadata: { name: name.replace('?', ''), labels, annotations },
     type,
   })
 }
@@ -138,7 +146,8 @@ describe('of Secrets, the API', () => {
 
   test('makes none of another type, such as one that gives an account away', async () => {
     const type = 'kubernetes.io/service-account-token'
-    await expect(newSecret('token', { labels: OWN, type })).rejects.toThrow('of this type')
+    const annotations = { 'kubernetes.io/service-account.name': 'punctual-other' }
+    await expect(newSecret('token', { labels: OWN, annotations, type })).rejects.toThrow('of this type')
   })
 
   test('deletes none of others', async () => {

@@ -53,7 +53,7 @@ function scriptOf(page: string): string {
 
 /** What a reader would see of some pages, if all is well. */
 const SEEN: Readonly<Record<string, readonly RegExp[]>> = {
-  'send-webhooks.md': [/whsec_/, /signed_up|order/],
+  'send-webhooks.md': [/at most 4 at a time/, /whsec_/, /^\d+ +webhooks-acme /m],
   'run-a-nightly-report.md': [/Europe\/Berlin/, /sales-report/],
   'respect-a-rate-limit.md': [/10\/s/],
   'find-out-why-a-job-waits.md': [/paused/, /an example/],
