@@ -1,6 +1,6 @@
 /** Each page of docs/how-to from its first command to its last, in one shell, as somebody would who follows it. */
 import { execFile } from 'node:child_process'
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,7 +8,8 @@ import { programEnv } from '../../support/servers/processes.ts'
 import { createStandaloneWorld } from '../../support/servers/standalone-world.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const MAIN = join(ROOT, 'src/main.ts')
+/** What the commands run: it starts in a quarter of the time that the sources take. */
+const BUILT = join(ROOT, 'dist/main.js')
 /** A page waits for its jobs at most a minute, and each of its commands starts a process. */
 const PAGE_MS_MAX = 110_000
 
@@ -29,12 +30,9 @@ async function openShell(settings: Record<string, string> = {}): Promise<Shell> 
   const folder = newFolder()
   const { program } = await start(folder, settings)
   const address = String((await program.logged('Standalone runs'))['url']).replace('http://', '')
-  const bin = join(folder, 'bin')
-  mkdirSync(bin)
-  writeFileSync(join(bin, 'punctual'), `#!/bin/sh\nexec ${process.execPath} ${MAIN} "$@"\n`, { mode: 0o755 })
   const env = {
     ...programEnv(),
-    PATH: `${bin}:${process.env['PATH']}`,
+    PATH: `${join(ROOT, 'bin')}:${process.env['PATH']}`,
     PUNCTUAL_SERVER: `http://${address}`,
     PUNCTUAL_TOKEN: readFileSync(join(folder, 'token'), 'utf8').trim(),
   }
@@ -62,8 +60,12 @@ const SEEN: Readonly<Record<string, readonly RegExp[]>> = {
   'tests-with-the-clock.md': [/"ahead_seconds":3600/],
 }
 
-test.for(globSync('*.md', { cwd: join(ROOT, 'docs/how-to') }))('%s works as written', async (name) => {
-  const page = readFileSync(join(ROOT, 'docs/how-to', name), 'utf8')
-  const stdout = await (name === 'tests-with-the-clock.md' ? shellOfTests : shell)(page)
-  for (const seen of SEEN[name] ?? []) expect(stdout).toMatch(seen)
-})
+test.for(globSync('*.md', { cwd: join(ROOT, 'docs/how-to') }))(
+  '%s works as written',
+  async (name, { skip }) => {
+    skip(!existsSync(BUILT), 'nothing is built: make build')
+    const page = readFileSync(join(ROOT, 'docs/how-to', name), 'utf8')
+    const stdout = await (name === 'tests-with-the-clock.md' ? shellOfTests : shell)(page)
+    for (const seen of SEEN[name] ?? []) expect(stdout).toMatch(seen)
+  },
+)
