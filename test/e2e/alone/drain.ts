@@ -98,7 +98,9 @@ export function drain(): void {
     await until('all jobs have ended', isDone, ARRIVAL_TIMEOUT_MS)
 
     expect(failures).toEqual([])
-    expect(await nodesOfOurs()).toEqual([other])
+    // An executor that the controller had sent home before the drain ends its calls first, and the drain does not wait for it.
+    const isElsewhere = async () => (await nodesOfOurs()).every((node) => node === other)
+    await until('no pod of ours is left on the drained node', isElsewhere, ARRIVAL_TIMEOUT_MS)
     for (const ready of watched) {
       expect(ready.fewest()).toBeGreaterThan(0)
       expect(ready.fewest()).toBeLessThan(Infinity)
