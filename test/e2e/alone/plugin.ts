@@ -11,7 +11,8 @@ import { openOnlyRelease } from '../support/open-release.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const COMMAND_TIMEOUT_MS = 120_000
-const QUEUE = 'of-the-plugin'
+/** Another for each run: a cluster may be used again. */
+const QUEUE = `of-the-plugin-${Date.now()}`
 
 let cluster: KindCluster
 let folder = ''
