@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { FILES_AGAIN_MAX, filesToRunAgain, settle } from '../../../scripts/suites/second-run.ts'
 import { outsideFiles, type Failure, type SuiteSummary } from '../../../scripts/suites/summary.ts'
 
-const failure = (file: string, message = 'wrong'): Failure => ({ file, message: `${file}: ${message}` })
+const failure = (file: string, message = 'wrong'): Failure => ({ file, message: `${file} > ${message}` })
 const run = (passed: number, ...failures: Failure[]): SuiteSummary => ({ passed, failures, skipped: [] })
 
 test('each file that failed runs again once', () => {
@@ -23,8 +23,25 @@ test('what passes the second time is unsteady, and what fails again is a failure
     passed: 9,
     failures: [failure('a')],
     skipped: [],
-    unsteady: ['b: wrong', 'b: too'],
+    unsteady: ['b > wrong', 'b > too'],
   })
+})
+
+test('tests that a failed hook kept from running have run the second time', () => {
+  const hook: Failure = { file: 'a', message: 'a: Hook timed out' }
+  const first = {
+    passed: 7,
+    failures: [hook],
+    skipped: ['a > one: no reason', 'a > two: no reason', 'b > x: no IPv6'],
+  }
+  const again = { passed: 1, failures: [], skipped: ['a > two: no IPv6'] }
+  expect(settle(first, again)).toEqual({
+    passed: 8,
+    failures: [],
+    skipped: ['b > x: no IPv6', 'a > two: no IPv6'],
+    unsteady: ['a: Hook timed out'],
+  })
+  expect(settle(first, { ...again, failures: [hook] })).toMatchObject({ passed: 7, skipped: first.skipped })
 })
 
 test('an error outside the files stays a failure, and one in the second run lets nothing pass', () => {
@@ -32,7 +49,7 @@ test('an error outside the files stays a failure, and one in the second run lets
   expect(settle(run(7, failure('a'), stray), run(4))).toMatchObject({
     passed: 8,
     failures: [stray],
-    unsteady: ['a: wrong'],
+    unsteady: ['a > wrong'],
   })
   expect(settle(run(7, failure('a')), run(0, stray))).toMatchObject({
     passed: 7,
