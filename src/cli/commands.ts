@@ -7,6 +7,7 @@ import { registerNotificationCommands } from './alerts/notification-commands.ts'
 import { registerStatisticsCommands } from './queues/statistics-commands.ts'
 import { addClusterOptions } from './cluster/cluster-options.ts'
 import { registerCompletionCommand } from './completion/completion-command.ts'
+import { registerImportCommand } from './crons/import/import-command.ts'
 import { addExamples } from './output/examples.ts'
 import { type Kind, registerKind } from './kind-commands.ts'
 import {
@@ -61,6 +62,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerListenCommand(program, runner, options)
   registerVerifyCommand(program, runner, options.stdin)
   registerPlanCommand(program, runner)
+  registerImportCommand(program, runner, options.stdin)
   registerCompletionCommand(program, runner)
   addExamples(program)
   if (options.bearerOf !== undefined) addClusterOptions(program)

@@ -33,6 +33,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'alerts mute': ['alerts mute 114112620000000 --for 2h', 'alerts mute --queue emails --until 8h'],
   'alerts delete': ['alerts delete --read true --before 30d'],
   audit: ['audit --resource emails --after 1d'],
+  'import cronjobs': ['import cronjobs -n shop > crons.yaml'],
   'tokens create': ['tokens create ci --scope push read --queue emails --until 90d'],
 }
 

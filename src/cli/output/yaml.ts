@@ -17,3 +17,14 @@ export function yamlOfJson(json: string): string {
 export function yamlOf(value: unknown): string {
   return yaml().stringify(value)
 }
+
+/** What the documents of a text hold. @throws Error with what is no YAML */
+export function documentsOf(text: string): unknown[] {
+  return yaml()
+    .parseAllDocuments(text)
+    .map((document) => {
+      const [fault] = document.errors
+      if (fault !== undefined) throw fault
+      return document.toJS() as unknown
+    })
+}

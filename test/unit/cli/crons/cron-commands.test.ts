@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { inputOf, useApi } from './cli-fixture.ts'
+import { inputOf, useApi } from '../cli-fixture.ts'
 
 const api = useApi()
 

@@ -1,0 +1,125 @@
+import type { Command } from 'commander'
+import { cliError, MISUSED, NOT_FOUND } from '../../cli-error.ts'
+import { Kubectl, type KubectlFlags } from '../../cluster/kubectl.ts'
+import type { CommandRunner } from '../../command-runner.ts'
+import { readSource, type Stdin } from '../../given-source.ts'
+import { printable } from '../../output/text-table.ts'
+import { documentsOf, yamlOf } from '../../output/yaml.ts'
+import type { CronJob } from './cron-job.ts'
+import { httpCronOf, queueOf } from './http-cron.ts'
+import { NotTaken } from './not-taken.ts'
+
+interface ImportFlags extends KubectlFlags {
+  readonly namespace?: string
+  readonly allNamespaces?: true
+  readonly filename?: string
+}
+
+interface Document {
+  /** Lines in front of it. */
+  readonly comments: readonly string[]
+  /** null = there are comments alone. */
+  readonly resource: unknown
+}
+
+export function registerImportCommand(program: Command, runner: CommandRunner, stdin: Stdin): void {
+  program
+    .command('import')
+    .description('write resources that take the place of others; changes nothing')
+    .command('cronjobs')
+    .description('write HttpCrons for the CronJobs that run curl or wget, as YAML')
+    .option(
+      '-f, --filename <file>',
+      'CronJobs as YAML or JSON, - reads standard input (default: from kubectl)',
+    )
+    .option('-n, --namespace <namespace>', 'namespace to read (default: that of the context)')
+    .option('-A, --all-namespaces', 'read all namespaces')
+    .option('--context <context>', 'context of the kubeconfig')
+    .option('--kubeconfig <file>', 'kubeconfig to use')
+    .action((flags: ImportFlags) =>
+      runner.local(async () => {
+        const given =
+          flags.filename === undefined ? [await askCluster(flags)] : await readFile(flags.filename, stdin)
+        const jobs = given.flatMap(itemsOf).filter(isCronJob)
+        if (jobs.length === 0) throw cliError('there is no CronJob', NOT_FOUND)
+        const { documents, left } = imported(jobs)
+        runner.say(printable(documents.map(textOf).join('---\n')))
+        if (left.length === 0) return
+        const names = left.join(', ')
+        throw cliError(
+          `${left.length} of ${jobs.length} CronJobs have no HttpCron: ${names}; the output says why`,
+        )
+      }),
+    )
+}
+
+function askCluster({ namespace, allNamespaces, ...flags }: ImportFlags): Promise<unknown> {
+  const where =
+    allNamespaces === true
+      ? ['--all-namespaces']
+      : namespace === undefined
+        ? []
+        : [`--namespace=${namespace}`]
+  return new Kubectl(flags).read(['get', 'cronjobs.batch', ...where])
+}
+
+async function readFile(name: string, stdin: Stdin): Promise<unknown[]> {
+  const text = await readSource(name === '-' ? '-' : `@${name}`, stdin)
+  try {
+    return documentsOf(text)
+  } catch (fault) {
+    const reason = fault instanceof Error ? fault.message : String(fault)
+    throw cliError(`${name} is not YAML: ${reason.split('\n')[0]}`, MISUSED)
+  }
+}
+
+/** Of a list its items, of anything else itself. */
+function itemsOf(given: unknown): unknown[] {
+  const { items } = (given ?? {}) as { readonly items?: unknown }
+  return Array.isArray(items) ? items : [given]
+}
+
+function isCronJob(given: unknown): given is CronJob {
+  const { apiVersion, kind } = (given ?? {}) as { readonly apiVersion?: unknown; readonly kind?: unknown }
+  return kind === 'CronJob' && String(apiVersion).startsWith('batch/')
+}
+
+/** The queues first, since crons name them. */
+function imported(jobs: readonly CronJob[]): { documents: Document[]; left: string[] } {
+  const crons: Document[] = []
+  const queues = new Map<string, unknown>()
+  const left: string[] = []
+  for (const job of jobs) {
+    const name = nameOf(job)
+    try {
+      const { cron, retries, notes } = httpCronOf(job)
+      crons.push({
+        comments: [`From the CronJob ${name}.`, ...notes.map((note) => `- ${note}`)],
+        resource: cron,
+      })
+      const namespace = job.metadata.namespace
+      if (retries > 0) queues.set(`${namespace}/${retries}`, queueOf(retries, namespace))
+    } catch (fault) {
+      left.push(name)
+      crons.push({ comments: [`The CronJob ${name} stays: ${reasonOf(fault)}.`], resource: null })
+    }
+  }
+  const first = [...queues.values()].map((resource) => ({ comments: [], resource }))
+  return { documents: [...first, ...crons], left }
+}
+
+function nameOf(job: CronJob): string {
+  const { name, namespace } = (job as { readonly metadata?: Partial<CronJob['metadata']> }).metadata ?? {}
+  return namespace === undefined ? String(name) : `${namespace}/${name}`
+}
+
+/** A file may hold a CronJob that no API server has checked, and one of them keeps none of the others from being read. */
+function reasonOf(fault: unknown): string {
+  if (fault instanceof NotTaken) return fault.message
+  return `it is not as the API server would take it (${fault instanceof Error ? fault.message : String(fault)})`
+}
+
+function textOf({ comments, resource }: Document): string {
+  const lines = comments.map((comment) => `# ${comment.replaceAll(/[\r\n]+/g, ' ')}\n`)
+  return `${lines.join('')}${resource === null ? '' : yamlOf(resource)}`
+}
