@@ -2,18 +2,26 @@
  * What an API does when more pushes come than it can take: `node bench/overload.ts [seconds] [multiples…]` finds the peak
  * of closed clients, offers multiples of it whatever is answered, all in one run, and tells goodput, refusals, latencies
  * from the moment each push was due, memory, and how long after the load a push is taken as before.
+ *
+ * An API with a core of its own takes more than one process can offer. So it shares its core with others that never rest,
+ * as it would on a node that is full, while the load and Redis have the other cores.
  */
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { execFileSync } from 'node:child_process'
 import { BenchError } from './harness/bench-error.ts'
-import { runMain } from './harness/main-run.ts'
+import { newFolder, runMain } from './harness/main-run.ts'
+import { startProgram } from './harness/processes.ts'
 import type { Role } from './harness/roles.ts'
 import { bearer, withStand } from './harness/stand.ts'
 import { sleep } from './harness/waiting.ts'
-import type { Latencies, OverloadPlan, OverloadReport } from './load/overload-plan.ts'
+import { pushSame } from './load/push-same.ts'
+import type { Latencies, SamePushPlan, SamePushReport } from './load/same-push-plan.ts'
 
-const PROCESS = join(import.meta.dirname, 'load/overload-process.ts')
+/** The core of the API, and what else runs there: it gets a third of it. */
+const API_CORE = 1
+const OTHER_CORES = '0'
+const NEIGHBOURS = 2
+/** All pushes of a run are kept, and none may meet a quota of the team. */
+const NO_QUOTAS = { PUNCTUAL_QUOTA_PENDING_JOBS: '1000000000', PUNCTUAL_QUOTA_STORED_BYTES: String(2 ** 40) }
 const PEAK_CONNECTIONS = 128
 const OPEN_CONNECTIONS = 3_000
 const WARM_SECONDS = 3
@@ -30,9 +38,11 @@ const BODY = JSON.stringify({
 
 const [seconds = '20', ...given] = process.argv.slice(2)
 const multiples = given.length > 0 ? given.map(Number) : [2, 3]
-await runMain(() =>
-  withStand(async (stand) => {
-    const api = await stand.startApi()
+await runMain(() => {
+  pin(process.pid, OTHER_CORES)
+  return withStand(async (stand) => {
+    const api = await stand.startApi([], NO_QUOTAS)
+    crowd(api)
     await load(api, { perSecond: null, connections: PEAK_CONNECTIONS, seconds: WARM_SECONDS })
     const [cpu, beganMs] = [api.program.cpuSeconds(), performance.now()]
     const closed = await load(api, {
@@ -48,8 +58,27 @@ await runMain(() =>
       `peak: ${Math.round(peak)} pushes a second, ${share(busy)} of a core, ${told(closed.accepted)}`,
     )
     for (const multiple of multiples) await overload(api, peak, multiple)
-  }),
-)
+  })
+})
+
+/** Moves the API to a core that it shares. */
+function crowd({ program }: Role): void {
+  const folder = newFolder()
+  for (let i = 0; i < NEIGHBOURS; i += 1) {
+    const neighbour = startProgram({
+      name: `neighbour-${i}`,
+      command: process.execPath,
+      args: ['--eval', 'for (;;);'],
+      folder,
+    })
+    pin(neighbour.pid, String(API_CORE))
+  }
+  pin(program.pid, String(API_CORE))
+}
+
+function pin(pid: number, cores: string): void {
+  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)], { stdio: 'ignore' })
+}
 
 async function overload(api: Role, peak: number, multiple: number): Promise<void> {
   const report = await load(api, {
@@ -67,17 +96,11 @@ async function overload(api: Role, peak: number, multiple: number): Promise<void
   console.log(`  ${rss} MiB; as before ${recoveredMs} ms after the load`)
 }
 
-async function load(
+function load(
   api: Role,
-  plan: Pick<OverloadPlan, 'perSecond' | 'connections' | 'seconds'>,
-): Promise<OverloadReport> {
-  const whole: OverloadPlan = { ...plan, port: Number(new URL(api.url).port), token: tokenOf(), body: BODY }
-  const { stdout } = await promisify(execFile)(process.execPath, [PROCESS, JSON.stringify(whole)])
-  return JSON.parse(stdout) as OverloadReport
-}
-
-function tokenOf(): string {
-  return (bearer()['authorization'] ?? '').slice('Bearer '.length)
+  plan: Pick<SamePushPlan, 'perSecond' | 'connections' | 'seconds'>,
+): Promise<SamePushReport> {
+  return pushSame(api, { ...plan, body: BODY })
 }
 
 /** Milliseconds until pushes are taken as before; NaN = not within the time. */

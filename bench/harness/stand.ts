@@ -17,6 +17,8 @@ const COMMAND_TIMEOUT_MS = 30_000
 /** A Redis of its own, and what a benchmark runs on it; all of it ends with the stand. */
 export interface Stand {
   readonly redis: RedisServer
+  /** Where its programs keep their files. */
+  readonly folder: string
   readonly engine: Engine
   readonly intake: TestEngine['intake']
   readonly compiler: ReturnType<typeof createSettingsCompiler>
@@ -32,12 +34,15 @@ export interface Stand {
 
 export async function withStand(
   use: (stand: Stand) => Promise<void>,
-  engineOptions: Parameters<typeof openEngine>[1] = {},
+  {
+    redisSettings = [],
+    ...engineOptions
+  }: Parameters<typeof openEngine>[1] & { readonly redisSettings?: readonly string[] } = {},
 ): Promise<void> {
   requirePrograms((text) => console.error(text))
   const folder = newFolder()
   const key = randomBytes(32)
-  const redis = await startRedisServer(folder)
+  const redis = await startRedisServer(folder, redisSettings)
   const opened = await openEngine(redis.url, {
     shards: SHARDS,
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
@@ -57,6 +62,7 @@ export async function withStand(
   }
   const stand: Stand = {
     redis,
+    folder,
     engine,
     intake,
     compiler: createSettingsCompiler({ engine, box: new SecretBox(createSecretKey(key)), epoch: null }),

@@ -1,5 +1,5 @@
-/** What the process of `overload-process.ts` is told, as JSON. */
-export interface OverloadPlan {
+/** What the process of `same-push-process.ts` is told, as JSON. */
+export interface SamePushPlan {
   readonly port: number
   readonly token: string
   readonly seconds: number
@@ -20,7 +20,7 @@ export interface Latencies {
 }
 
 /** What came of it. */
-export interface OverloadReport {
+export interface SamePushReport {
   readonly seconds: number
   readonly accepted: Latencies
   /** 429 and 503 that had a Retry-After. */

@@ -1,9 +1,9 @@
 /**
- * Pushes from a process of its own, over sockets without an HTTP client, so that the load costs less than what it
- * measures. Reads an OverloadPlan from its only argument and writes an OverloadReport.
+ * Makes one push again and again, over sockets without an HTTP client, so that the load costs less than what it
+ * measures. Reads an SamePushPlan from its only argument and writes an SamePushReport.
  */
 import { connect, type Socket } from 'node:net'
-import type { Latencies, OverloadPlan, OverloadReport } from './overload-plan.ts'
+import type { Latencies, SamePushPlan, SamePushReport } from './same-push-plan.ts'
 
 const TICK_MS = 1
 /** After the last push, answers are waited for so long. */
@@ -16,7 +16,7 @@ interface Connection {
   text: string
 }
 
-const plan = JSON.parse(process.argv[2] ?? '') as OverloadPlan
+const plan = JSON.parse(process.argv[2] ?? '') as SamePushPlan
 const REQUEST = [
   'POST /api/jobs HTTP/1.1',
   'Host: 127.0.0.1',
@@ -43,7 +43,7 @@ if (plan.perSecond === null) {
   await pushAtPace(plan.perSecond)
 }
 await answersCame()
-const report: OverloadReport = {
+const report: SamePushReport = {
   seconds: plan.seconds,
   accepted: latenciesOf(accepted),
   refused: latenciesOf(refused),
@@ -143,6 +143,10 @@ function count(what: string): void {
 
 function latenciesOf(values: readonly number[]): Latencies {
   const sorted = Float64Array.from(values).sort()
-  const at = (share: number): number => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0)
-  return { count: sorted.length, p50: at(0.5), p99: at(0.99), most: Math.round(sorted.at(-1) ?? 0) }
+  const at = (share: number): number => inHundredths(sorted[Math.floor(sorted.length * share)] ?? 0)
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), most: inHundredths(sorted.at(-1) ?? 0) }
+}
+
+function inHundredths(value: number): number {
+  return Math.round(value * 100) / 100
 }
