@@ -14,7 +14,7 @@ LOOPBACK := 127.0.0.0/8,::1/128,localhost
 
 IMAGE ?= punctual:$(shell sed -n 's/^  "version": "\(.*\)",$$/\1/p' package.json)
 
-.PHONY: help install redis build run test e2e faults soak screenshots bench check image manifests clean
+.PHONY: help install redis build run test e2e faults soak screenshots bench check image manifests site clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ image: build ## build the container image; IMAGE names it, BASE_IMAGE is what it
 manifests: install ## render config/ and install.yaml from the chart
 	@helm="$$(scripts/helm.sh)" && PATH="$$helm:$$PATH" && $(RUN) node scripts/manifests.ts
 
+site: install ## build the documents as a static site in .site/
+	@$(RUN) node scripts/site.ts
+
 build: $(BUILT) ## compile to dist/
 
 install: $(INSTALLED) ## install the npm packages
@@ -63,7 +66,7 @@ redis:
 	@scripts/redis.sh
 
 clean: ## remove what was built; node_modules and .punctual stay
-	rm -rf dist coverage .image
+	rm -rf dist coverage .image .site
 
 $(INSTALLED): package-lock.json
 	@scripts/install.sh
