@@ -80,6 +80,7 @@ test('a workflow may read, and only the jobs that publish may write', () => {
   expect(jobs.filter(({ job }) => job.permissions !== undefined).map(({ name }) => name)).toEqual([
     '.github/workflows/release.yml publish',
     '.github/workflows/release.yml npm',
+    '.github/workflows/release.yml site',
   ])
   const checkouts = jobs.flatMap(({ job }) =>
     (job.steps ?? []).filter(({ uses }) => uses?.startsWith('actions/checkout@')),
