@@ -3,23 +3,23 @@
  * of closed clients, offers multiples of it whatever is answered, all in one run, and tells goodput, refusals, latencies
  * from the moment each push was due, memory, and how long after the load a push is taken as before.
  *
- * An API with a core of its own takes more than one process can offer. So it shares its core with others that never rest,
- * as it would on a node that is full, while the load and Redis have the other cores.
+ * An API at its full speed takes more than one process can offer. So its JavaScript is interpreted here: it has a core of
+ * its own and takes a third, which is its peak, and the load and Redis have the other cores.
  */
 import { execFileSync } from 'node:child_process'
 import { BenchError } from './harness/bench-error.ts'
-import { newFolder, runMain } from './harness/main-run.ts'
-import { startProgram } from './harness/processes.ts'
+import { runMain } from './harness/main-run.ts'
 import type { Role } from './harness/roles.ts'
 import { bearer, withStand } from './harness/stand.ts'
 import { sleep } from './harness/waiting.ts'
 import { pushSame } from './load/push-same.ts'
 import type { Latencies, SamePushPlan, SamePushReport } from './load/same-push-plan.ts'
 
-/** The core of the API, and what else runs there: it gets a third of it. */
-const API_CORE = 1
+/** The core of the API; the load and Redis have the others. */
+const API_CORE = '1'
 const OTHER_CORES = '0'
-const NEIGHBOURS = 2
+/** Without its compilers an API takes about a third as much, and one process can offer several times that. */
+const SLOW_NODE = ['--no-opt', '--no-maglev', '--no-sparkplug']
 /** All pushes of a run are kept, and none may meet a quota of the team. */
 const NO_QUOTAS = { PUNCTUAL_QUOTA_PENDING_JOBS: '1000000000', PUNCTUAL_QUOTA_STORED_BYTES: String(2 ** 40) }
 const PEAK_CONNECTIONS = 128
@@ -41,8 +41,8 @@ const multiples = given.length > 0 ? given.map(Number) : [2, 3]
 await runMain(() => {
   pin(process.pid, OTHER_CORES)
   return withStand(async (stand) => {
-    const api = await stand.startApi([], NO_QUOTAS)
-    crowd(api)
+    const api = await stand.startApi(SLOW_NODE, NO_QUOTAS)
+    pin(api.program.pid, API_CORE)
     await load(api, { perSecond: null, connections: PEAK_CONNECTIONS, seconds: WARM_SECONDS })
     const [cpu, beganMs] = [api.program.cpuSeconds(), performance.now()]
     const closed = await load(api, {
@@ -60,21 +60,6 @@ await runMain(() => {
     for (const multiple of multiples) await overload(api, peak, multiple)
   })
 })
-
-/** Moves the API to a core that it shares. */
-function crowd({ program }: Role): void {
-  const folder = newFolder()
-  for (let i = 0; i < NEIGHBOURS; i += 1) {
-    const neighbour = startProgram({
-      name: `neighbour-${i}`,
-      command: process.execPath,
-      args: ['--eval', 'for (;;);'],
-      folder,
-    })
-    pin(neighbour.pid, String(API_CORE))
-  }
-  pin(program.pid, String(API_CORE))
-}
 
 function pin(pid: number, cores: string): void {
   execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)], { stdio: 'ignore' })

@@ -1,6 +1,10 @@
 import { TOLD_OF_LOSS } from '../runner/play.ts'
 import { scenariosOn, type Scenario } from '../runner/scenario.ts'
-import { startSentinelTopology, type SentinelTopology } from '../topologies/sentinels.ts'
+import {
+  PATIENT_DOWN_AFTER_MS,
+  startSentinelTopology,
+  type SentinelTopology,
+} from '../topologies/sentinels.ts'
 
 /** Later than sentinels agree that it is down: one that is back sooner goes on as the primary. */
 const RESTART_LATE_MS = 3_000
@@ -12,14 +16,17 @@ const RELAXED = 'relaxed'
 const REPLICATED = 'replicated'
 
 const onSentinels = scenariosOn(() => startSentinelTopology())
+const onPatientSentinels = scenariosOn(() => startSentinelTopology({ downAfterMs: PATIENT_DOWN_AFTER_MS }))
 const onSentinelsWithPasswords = scenariosOn(() =>
-  startSentinelTopology({ redis: 'of-the-servers', sentinels: 'of-the-sentinels' }),
+  startSentinelTopology({ passwords: { redis: 'of-the-servers', sentinels: 'of-the-sentinels' } }),
 )
 
 type Strike = (redis: SentinelTopology) => Promise<void>
 
-const STRIKES: ReadonlyArray<readonly [what: string, strike: Strike]> = [
+const PLANNED: ReadonlyArray<readonly [what: string, strike: Strike]> = [
   ['sentinels fail over as planned', (redis) => redis.failOver()],
+]
+const STRIKES: ReadonlyArray<readonly [what: string, strike: Strike]> = [
   ['a planned failover comes to nothing, as the replicas hang', (redis) => redis.failOverInVain()],
   ['the primary is killed, and sentinels fail over', (redis) => redis.killPrimary(RESTART_LATE_MS)],
   [
@@ -33,17 +40,25 @@ const STRIKES: ReadonlyArray<readonly [what: string, strike: Strike]> = [
 ]
 
 export const SENTINEL_SCENARIOS = [
-  ...STRIKES.flatMap(([what, strike]) =>
-    [RELAXED, REPLICATED].map((durability) =>
-      onSentinels('F11', `${what} (${durability})`, ...played(strike, durability)),
-    ),
-  ),
+  ...eachDurability(onPatientSentinels, PLANNED),
+  ...eachDurability(onSentinels, STRIKES),
   onSentinelsWithPasswords(
     'F11',
     'sentinels that ask for a password fail over as planned (relaxed)',
     ...played((redis) => redis.failOver(), RELAXED),
   ),
 ]
+
+function eachDurability(
+  on: typeof onSentinels,
+  strikes: ReadonlyArray<readonly [what: string, strike: Strike]>,
+) {
+  return strikes.flatMap(([what, strike]) =>
+    [RELAXED, REPLICATED].map((durability) =>
+      on('F11', `${what} (${durability})`, ...played(strike, durability)),
+    ),
+  )
+}
 
 /** With `relaxed` what a replica had not received is lost, and has to be told; with `replicated` nothing is. */
 function played(

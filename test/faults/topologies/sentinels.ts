@@ -10,7 +10,10 @@ import { until } from '../../support/until.ts'
 import type { Topology } from './topology.ts'
 
 const NAME = 'mymaster'
+/** Sentinels that are to notice a dead primary soon. */
 const DOWN_AFTER_MS = 1_000
+/** Those that are asked for a failover: on a busy machine they must not begin others by themselves. */
+export const PATIENT_DOWN_AFTER_MS = 10_000
 const FAILOVER_TIMEOUT_MS = 10_000
 
 const REPLICAS = 2
@@ -43,8 +46,17 @@ export interface SentinelTopology extends Topology {
   restartPrimary(restartAfterMs: number): Promise<void>
 }
 
-/** @param passwords of the servers and of the sentinels; null = they ask for none */
-export async function startSentinelTopology(passwords: Passwords | null = null): Promise<SentinelTopology> {
+interface SentinelOptions {
+  /** Of the servers and of the sentinels; null = they ask for none. */
+  readonly passwords?: Passwords | null
+  /** For how long a server may be silent. */
+  readonly downAfterMs?: number
+}
+
+export async function startSentinelTopology({
+  passwords = null,
+  downAfterMs = DOWN_AFTER_MS,
+}: SentinelOptions = {}): Promise<SentinelTopology> {
   const folder = mkdtempSync(join(tmpdir(), 'punctual-sentinels-'))
   const servers: Server[] = []
   for (let i = 0; i <= REPLICAS; i += 1) {
@@ -53,7 +65,7 @@ export async function startSentinelTopology(passwords: Passwords | null = null):
   }
   const sentinels: Server[] = []
   for (let i = 0; i < SENTINELS; i += 1) {
-    const lines = sentinelLines(servers[0]?.port ?? 0, passwords)
+    const lines = sentinelLines(servers[0]?.port ?? 0, { passwords, downAfterMs })
     const flags = ['--sentinel']
     sentinels.push(await startServer(folder, { lines, flags, password: passwords?.sentinels }))
   }
@@ -210,10 +222,10 @@ function serverLines(primaryPort: number | null, passwords: Passwords | null): s
   ]
 }
 
-function sentinelLines(primaryPort: number, passwords: Passwords | null): string[] {
+function sentinelLines(primaryPort: number, { passwords, downAfterMs }: Required<SentinelOptions>): string[] {
   return [
     `sentinel monitor ${NAME} 127.0.0.1 ${primaryPort} 2`,
-    `sentinel down-after-milliseconds ${NAME} ${DOWN_AFTER_MS}`,
+    `sentinel down-after-milliseconds ${NAME} ${downAfterMs}`,
     `sentinel failover-timeout ${NAME} ${FAILOVER_TIMEOUT_MS}`,
     ...(passwords === null
       ? []
