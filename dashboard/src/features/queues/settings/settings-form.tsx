@@ -32,7 +32,7 @@ export function SettingsDialog({ queue, onClose }: { readonly queue: Queue; onCl
           </>
         ))
       }
-      form={Fields}
+      form={SettingsFields}
     />
   )
 }
@@ -43,7 +43,8 @@ const EVENTS = [
 ] as const
 const DAYS = (['3', '7', '14', '30'] as const).map((value) => ({ value, label: `${value} days` }))
 
-function Fields(props: FieldsProps) {
+/** All settings but the name. */
+export function SettingsFields(props: FieldsProps) {
   const field = bound(props)
   const { draft, onChange } = props
   return (
