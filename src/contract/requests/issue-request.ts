@@ -2,7 +2,12 @@ import { ISSUE_STATES, type IssueState } from '../../domain/issues/issue.ts'
 import { ISSUE_MUTE_DAYS_MAX, QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
 import type { FieldReader } from '../fields/field-reader.ts'
 import { type BodyResult, readJsonBody, type RequestBody } from '../fields/json-body.ts'
-import { mustBeTimestamp, mustNotBeLater, refusedBecause, selectedInvalid } from '../fields/validation-texts.ts'
+import {
+  mustBeTimestamp,
+  mustNotBeLater,
+  refusedBecause,
+  selectedInvalid,
+} from '../fields/validation-texts.ts'
 import { type Page, PAGE_PARAMETERS, type QueryResult, readPage, readQuery } from './list-query.ts'
 import { parseTimestamp } from './run-at.ts'
 
