@@ -21,7 +21,7 @@ import { openShop, type Shop } from './support/shop/shop.ts'
 
 /** Of each screen: its title, what the shop shows there, and what a team without anything. */
 const SCREENS: Readonly<Record<string, readonly [title: RegExp, full: string, empty: string]>> = {
-  '/': [/^Overview$/, 'Oldest startable job', 'Your first job'],
+  '/': [/^Overview$/, 'Oldest startable', 'Your first job'],
   '/queues': [/^Queues$/, 'search-index', 'No queues yet'],
   '/queues/new': [/^Queues$/, 'Create the queue', 'No queues yet'],
   '/queues/:queue_id': [/^webhooks$/, 'Alerts are muted', 'There is no such queue'],

@@ -50,7 +50,7 @@ function NewQueueDialog({ onClose }: { onClose(): void }) {
           value={name}
           onChange={setName}
         />
-        <SettingsFields draft={draft} mistakes={{}} fault={create.error} onChange={setDraft} />
+        <SettingsFields isNew draft={draft} mistakes={{}} fault={create.error} onChange={setDraft} />
       </DialogForm>
     </Dialog>
   )
