@@ -6,8 +6,8 @@ import { readTaskTable } from '../support/tasks/task-table.ts'
 test('docs/dashboard.md lists the sixteen tasks that the tests here do, and no other', () => {
   const tests = globSync('*.test.ts', { cwd: import.meta.dirname }).flatMap((name) =>
     Array.from(
-      readFileSync(join(import.meta.dirname, name), 'utf8').matchAll(/^task\('([^']+)'/gm),
-      ([, task]) => task,
+      readFileSync(join(import.meta.dirname, name), 'utf8').matchAll(/^test\(\s*'([^']+)',\s*task\(/gm),
+      ([, task = '']) => task,
     ),
   )
   const listed = readTaskTable()

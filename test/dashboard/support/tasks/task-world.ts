@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, type TestContext } from 'vitest'
 import { programEnv } from '../../../support/servers/processes.ts'
 import { createStandaloneWorld } from '../../../support/servers/standalone-world.ts'
 import { type Dashboard, openDashboard, show, whyNoBrowser } from '../browser.ts'
@@ -45,8 +45,11 @@ export function createTaskWorld() {
     await world.close()
   })
 
-  const task = (name: string, run: (task: Task) => Promise<void>): void =>
-    test.skipIf(missing !== null)(`${name} (${missing ?? 'there is a browser'})`, async () => {
+  /** A test that does the task of its name. */
+  const task =
+    (run: (task: Task) => Promise<void>) =>
+    async ({ task: { name }, skip }: TestContext): Promise<void> => {
+      skip(missing !== null, missing ?? '')
       const row = readTaskTable().find((one) => one.name === name)
       assert.ok(row !== undefined, `docs/dashboard.md has no task ${name}`)
       const left = new Set(row.commands)
@@ -61,9 +64,9 @@ export function createTaskWorld() {
       const person = createPerson(page)
       const [first, second] = row.commands
       await run({ shop, person, commands: [commandOf(first), commandOf(second)] })
-      expect(person.effort).toEqual({ clicks: row.clicks, fields: row.fields })
-      expect([...left], 'commands of docs/dashboard.md that were not run').toEqual([])
-    })
+      assert.deepEqual(person.effort, { clicks: row.clicks, fields: row.fields })
+      assert.deepEqual([...left], [], 'commands of docs/dashboard.md that were not run')
+    }
   return { task }
 }
 
