@@ -453,9 +453,13 @@ const FURTHER_TROUBLES: typeof TROUBLES = {
   PunctualQuotaReached: [series('punctual_pushed_queues_waiting', '3x60')],
 }
 
-/** What looks like trouble and is none: a queue's own limit makes its jobs late while executors have room, a burst of pushes is over soon, and a rate is kept. */
+/** What looks like trouble and is none, or is that of another alert: a queue's own limit, full executors, a short burst, a rate. */
 const HARMLESS: typeof TROUBLES = {
   PunctualJobsLate: LATE,
+  PunctualJobsWaiting: [
+    series('punctual_oldest_startable_job_seconds', '600x60'),
+    series('punctual_calls_in_flight', '48x60'),
+  ],
   PunctualPushesRefused: [series('punctual_pushes_shed_total', '0x36 0+30x24', 'pod="a"')],
   PunctualCircuitOpen: [series('punctual_queues_throttled', '3x60', 'reason="rate_limited"')],
 }
