@@ -105,6 +105,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
       ['rotate', 'Rotate the signing secret …', /\/access\?tab=secrets$/],
       ['mute', 'Mute alerts …', /\/maintenance\?new=mute$/],
       ['window', 'New maintenance window …', /\/maintenance\?new=mute$/],
+      ['make queue', 'New queue …', /\/queues\/new$/],
       ['schedule', 'New cron …', /\/crons\/new$/],
       ['silence emails', 'Mute queue emails …', /\/maintenance\?new=mute&resource=queue%2F\d+$/],
       ['edit queue emails', 'Edit queue emails', /\/queues\/\d+\?edit=settings$/],

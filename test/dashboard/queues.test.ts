@@ -101,6 +101,48 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await page.setViewportSize({ width: 1280, height: 900 })
   })
 
+  test('makes a queue with settings of its own, and refuses a name that there is', async () => {
+    await client.makeQueue('partner', {})
+    await page.goto(`${url}/queues`)
+    await page.getByRole('link', { name: 'New queue' }).first().click()
+    expect(new URL(page.url()).pathname).toBe('/queues/new')
+    expect(await button('Create the queue').isDisabled()).toBe(true)
+    await dialog().getByLabel('Name').fill('partner')
+    await dialog().getByLabel('Rate limit').fill('10')
+    await dialog().getByLabel('Timeout in seconds').fill('0')
+    await button('Create the queue').click()
+    await page.getByText('Some fields need another value.').waitFor()
+    expect(await dialog().getByLabel('Timeout in seconds').getAttribute('aria-invalid')).toBe('true')
+    expect(await faultsOf(page)).toEqual([])
+    await dialog().getByLabel('Timeout in seconds').fill('30')
+    await button('Create the queue').click()
+    await dialog()
+      .getByText(/exists/)
+      .waitFor()
+    await dialog().getByLabel('Name').fill(' partner-2 ')
+    await button('Create the queue').click()
+    await page.getByText('Queue “partner-2” created.').waitFor()
+    await page.getByRole('heading', { level: 1, name: 'partner-2' }).waitFor()
+    expect(await client.queueNamed('partner-2')).toMatchObject({
+      rate_limit: { limit: 10, period_seconds: 1 },
+      timeout_seconds: 30,
+      retry_delays: [60, 1800, 10800],
+      circuit_breaker: null,
+    })
+    const { token } = (
+      await client.send<{ token: string }>('POST', '/api/tokens', { name: 'reads', scopes: ['read'] })
+    ).body
+    const viewer = await dashboard.logIn(token)
+    await viewer.goto(`${url}/queues/new`)
+    await viewer.getByText('partner-2').waitFor()
+    expect(await viewer.getByRole('link', { name: 'New queue' }).count()).toBe(0)
+    expect(await viewer.getByRole('dialog').count()).toBe(0)
+    await page.goto(`${url}/queues/new`)
+    await dialog().waitFor()
+    await page.keyboard.press('Escape')
+    await page.waitForURL(`${url}/queues`)
+  })
+
   test('lets a queue drain, and says that it does', async () => {
     const id = await client.makeQueue('old', {})
     await open(id)

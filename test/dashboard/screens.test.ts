@@ -21,8 +21,9 @@ import { openShop, type Shop } from './support/shop/shop.ts'
 
 /** Of each screen: its title, what the shop shows there, and what a team without anything. */
 const SCREENS: Readonly<Record<string, readonly [title: RegExp, full: string, empty: string]>> = {
-  '/': [/^Overview$/, 'Oldest startable job', 'Your first job'],
+  '/': [/^Overview$/, 'Oldest startable', 'Your first job'],
   '/queues': [/^Queues$/, 'search-index', 'No queues yet'],
+  '/queues/new': [/^Queues$/, 'Create the queue', 'No queues yet'],
   '/queues/:queue_id': [/^webhooks$/, 'Alerts are muted', 'There is no such queue'],
   '/jobs': [/^Jobs$/, 'emails', 'No jobs yet'],
   '/jobs/:job_id': [/Job/, 'Succeeded with attempt 4', 'There is no such job'],
@@ -33,7 +34,7 @@ const SCREENS: Readonly<Record<string, readonly [title: RegExp, full: string, em
   '/crons': [/^Crons$/, 'nightly-digest', 'No crons yet'],
   '/crons/new': [/^Crons$/, 'Create the cron', 'No crons yet'],
   '/crons/:cron_id': [/^poll-stock$/, 'Next runs', 'There is no such cron'],
-  '/issues': [/^Issues$/, 'queue', 'No issues'],
+  '/issues': [/^Issues$/, 'queue', 'No issue is open'],
   '/issues/:issue_id': [/: /, 'Sample', 'There is no such issue'],
   '/alerts': [/^Alerts$/, 'partner-report', 'No alerts'],
   '/alerts/:alert_id': [/ · (?:queue|cron) /, 'partner-desk', 'There is no such alert'],

@@ -23,6 +23,7 @@ const IssueList = screen(async () => (await import('../features/issues/issue-lis
 const IssuePage = screen(async () => (await import('../features/issues/issue-page.tsx')).IssuePage)
 const JobList = screen(async () => (await import('../features/jobs/list/job-list.tsx')).JobList)
 const Maintenance = screen(async () => (await import('../features/maintenance/maintenance.tsx')).Maintenance)
+const NewQueue = screen(async () => (await import('../features/queues/creation/new-queue.tsx')).NewQueue)
 const Notifications = screen(
   async () => (await import('../features/notifications/notifications.tsx')).Notifications,
 )
@@ -39,6 +40,7 @@ export function Screens() {
     <Router>
       <Route path={at('/')} component={Overview} />
       <Route path={at('/queues')} component={QueueList} />
+      <Route path={at('/queues/new')} component={NewQueue} />
       <Route path={at('/queues/:queue_id')} component={QueuePage} />
       <Route path={at('/jobs')} component={JobList} />
       <Route path={at('/jobs/:job_id')} component={ChainPage} />

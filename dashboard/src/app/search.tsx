@@ -24,8 +24,8 @@ export function Search() {
       <input
         id="search"
         type="search"
-        aria-label="Search jobs by id, URL or payload"
-        placeholder="Job id, URL or payload text"
+        aria-label="Search jobs by id or by a text in them"
+        placeholder="Job id, or a text in jobs"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander'
-import type { Inputs } from '../../../clients/typescript/src/client.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
 import type { OutputFlags, PageFlags } from '../command-options.ts'
 import type { Api } from '../connection/api.ts'
@@ -8,24 +7,26 @@ import { durationMs, timeAhead } from '../given-time.ts'
 import type { Given } from '../kind-commands.ts'
 
 interface FilterFlags {
-  readonly state?: Inputs['listIssues']['state']
+  readonly state: string
   readonly queue?: string
 }
+
+/** What somebody on call asks for: neither what is over nor what nobody wants to hear of. */
+const CURRENT = 'open,acknowledged'
+const ALL = 'all'
 
 /** As a list of issues takes them. */
 export const ISSUE_FILTERS = {
   add: (command: Command): Command =>
     command
       .addOption(
-        new Option('--state <state>', 'only in this state').choices([
-          'open',
-          'acknowledged',
-          'muted',
-          'resolved',
-        ]),
+        new Option('--state <state>', 'those in this state, or all')
+          .choices(['open', 'acknowledged', 'muted', 'resolved', ALL])
+          .default(CURRENT, 'open and acknowledged ones'),
       )
       .option('--queue <queue>', 'only of the queue of this name'),
-  of: (_api: Api, { state, queue }: PageFlags & FilterFlags) => Promise.resolve({ state, queue }),
+  of: (_api: Api, { state, queue }: PageFlags & FilterFlags) =>
+    Promise.resolve({ state: state === ALL ? undefined : state, queue }),
 }
 
 interface MuteFlags extends OutputFlags, DataFlags {

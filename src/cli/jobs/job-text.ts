@@ -47,6 +47,7 @@ function jobLines(job: ShownJob, { isWide, width }: Screen): readonly string[] {
     ...((job.bulk_id ?? null) === null ? [] : [`made by bulk ${job.bulk_id}`]),
     ...(job.queue === null ? [] : [`queue ${job.queue} (${job.queue_id})`]),
     `${job.method} ${job.url}`,
+    ...(job.callback_url === null ? [] : [`callback to ${job.callback_url}`]),
     `${job.status}${job.final_status === null ? '' : `, ${job.final_status}`}`,
     ...(job.replayed_as === null || job.replayed_as === undefined
       ? []

@@ -1,7 +1,13 @@
 import { ISSUE_STATES, type IssueState } from '../../domain/issues/issue.ts'
 import { ISSUE_MUTE_DAYS_MAX, QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
+import type { FieldReader } from '../fields/field-reader.ts'
 import { type BodyResult, readJsonBody, type RequestBody } from '../fields/json-body.ts'
-import { mustBeTimestamp, mustNotBeLater, refusedBecause } from '../fields/validation-texts.ts'
+import {
+  mustBeTimestamp,
+  mustNotBeLater,
+  refusedBecause,
+  selectedInvalid,
+} from '../fields/validation-texts.ts'
 import { type Page, PAGE_PARAMETERS, type QueryResult, readPage, readQuery } from './list-query.ts'
 import { parseTimestamp } from './run-at.ts'
 
@@ -12,7 +18,7 @@ const MUTE_MS_MAX = ISSUE_MUTE_DAYS_MAX * 86_400_000
 
 /** Shape of `IssueFilter` in the ports, which the contract may not import: all conditions must hold; null = any. */
 interface WantedIssues {
-  readonly state: IssueState | null
+  readonly states: readonly IssueState[] | null
   readonly queue: string | null
 }
 
@@ -20,11 +26,21 @@ interface WantedIssues {
 export function readIssueQuery(search: string): QueryResult<Page & { readonly filter: WantedIssues }> {
   return readQuery(search, { known: LIST_PARAMETERS }, (query) => ({
     filter: {
-      state: query.choice('state', ISSUE_STATES),
+      states: readStates(query),
       queue: query.text('queue', QUEUE_NAME_CHARACTERS_MAX),
     },
     ...readPage(query),
   }))
+}
+
+/** Reads the states, with commas between. Each counts once, and their order says nothing. */
+function readStates(query: FieldReader): readonly IssueState[] | null {
+  const given = query.value('state')
+  if (typeof given !== 'string') return null
+  const wanted = new Set(given.split(','))
+  const known = ISSUE_STATES.filter((state) => wanted.has(state))
+  if (known.length < wanted.size) query.refuse('state', selectedInvalid)
+  return known
 }
 
 /** Checks the body of `POST /api/issues/{id}/mute`. Never throws. */

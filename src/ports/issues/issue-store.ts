@@ -3,7 +3,7 @@ import type { Issue, IssueChange, IssueState } from '../../domain/issues/issue.t
 
 /** Conditions that all must hold; null = any. */
 export interface IssueFilter {
-  readonly state: IssueState | null
+  readonly states: readonly IssueState[] | null
   /** The name of a queue. */
   readonly queue: string | null
 }

@@ -75,7 +75,7 @@ async function resolveOwn(
   { team, issues }: { readonly team: string; readonly issues: Pick<IssueStore, 'list' | 'change'> },
   jobId: number,
 ): Promise<void> {
-  const filter = { state: 'open', queue: QUEUE } as const
+  const filter = { states: ['open'], queue: QUEUE } as const
   const page = await issues.list({ team, filter, limit: ISSUES_MAX, cursor: null })
   const own = page === 'bad_cursor' ? [] : page.issues.filter(({ sampleJobId }) => sampleJobId === jobId)
   for (const { id: issueId } of own) {

@@ -371,6 +371,8 @@ const HEALTHY: readonly { series: string; values: string }[] = [
   series('punctual_http_requests_total', '0+1x60', 'route="/api/jobs",code="503"'),
   ...histogram('punctual_http_request_duration_seconds', '0+60x60', '0+60x60'),
   ...histogram('punctual_job_lateness_seconds', '0+60x60', '0+60x60'),
+  series('punctual_pushes_shed_total', '7x60', 'pod="a"'),
+  series('punctual_oldest_startable_job_seconds', '20x60'),
   series('punctual_calls_in_flight', '2x60'),
   series('punctual_call_slots', '50x60'),
   series('punctual_executor_replicas_desired', '2x60'),
@@ -412,7 +414,9 @@ const TROUBLES: Readonly<Record<string, readonly { series: string; values: strin
     series('punctual_http_requests_total', '0+10x60', 'route="/api/jobs",code="503"'),
   ],
   PunctualApiSlow: histogram('punctual_http_request_duration_seconds', '0x60', '0+60x60'),
+  PunctualPushesRefused: [series('punctual_pushes_shed_total', '0+30x60', 'pod="a"')],
   PunctualJobsLate: [...LATE, series('punctual_calls_in_flight', '48x60')],
+  PunctualJobsWaiting: [series('punctual_oldest_startable_job_seconds', '600x60')],
   PunctualNoExecutors: UP.filter((_, index) => index !== 2),
   PunctualScalingLimited: [series('punctual_scaling_limited', '1x60')],
   PunctualExecutorsMissing: [series('punctual_executor_replicas_ready', '1x60')],
@@ -449,9 +453,14 @@ const FURTHER_TROUBLES: typeof TROUBLES = {
   PunctualQuotaReached: [series('punctual_pushed_queues_waiting', '3x60')],
 }
 
-/** What looks like trouble and is none: a queue's own limit makes its jobs late while executors have room, and a rate is meant to be kept. */
+/** What looks like trouble and is none, or is that of another alert: a queue's own limit, full executors, a short burst, a rate. */
 const HARMLESS: typeof TROUBLES = {
   PunctualJobsLate: LATE,
+  PunctualJobsWaiting: [
+    series('punctual_oldest_startable_job_seconds', '600x60'),
+    series('punctual_calls_in_flight', '48x60'),
+  ],
+  PunctualPushesRefused: [series('punctual_pushes_shed_total', '0x36 0+30x24', 'pod="a"')],
   PunctualCircuitOpen: [series('punctual_queues_throttled', '3x60', 'reason="rate_limited"')],
 }
 

@@ -488,6 +488,14 @@ describe('job', () => {
     expect(api.received.map(({ url }) => url)).toEqual(['/api/jobs/16', '/api/jobs/16'])
   })
 
+  test('says where the end of a chain is told', async () => {
+    const told = { ...ended, callback_url: 'https://example.com/done', calls: [], next_purge_at: null }
+    api.answer = { status: 200, body: JSON.stringify(told) }
+    expect((await api.run(['job', '16'])).out).toMatch(/^callback to https:\/\/example\.com\/done$/m)
+    api.answer = { status: 200, body: JSON.stringify({ ...told, callback_url: null }) }
+    expect((await api.run(['job', '16'])).out).not.toContain('callback')
+  })
+
   test('says what a replayed letter became', async () => {
     api.answer = answerOf({ ...job, replayed_as: 99 })
     expect((await api.run(['job', '16'])).out).toMatch(/^replayed as job 99 \(punctual job 99\)$/m)

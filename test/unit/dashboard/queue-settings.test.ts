@@ -4,6 +4,7 @@ import {
   differencesOf,
   draftOf,
   changesOf,
+  NEW_SETTINGS,
   SETTINGS,
 } from '../../../dashboard/src/features/queues/settings/settings.ts'
 import { toldRate } from '../../../dashboard/src/features/queues/settings/flow-text.ts'
@@ -32,6 +33,13 @@ const QUEUE: Queue = {
   managed_by: null,
 }
 const wordsOf = (queue: Queue): readonly string[] => SETTINGS.map(({ words }) => words(queue))
+
+test('the form of a new queue begins with what a queue has of which nothing is said', () => {
+  expect(NEW_SETTINGS).toEqual(draftOf({ ...QUEUE, retry_delays: [60, 1800, 10800] }))
+  expect(changesOf(NEW_SETTINGS, { ...NEW_SETTINGS, rate: '10' }).edit).toEqual({
+    rate_limit: { limit: 10, period_seconds: 1 },
+  })
+})
 
 test('settings are told in words', () => {
   expect(wordsOf(QUEUE)).toEqual([

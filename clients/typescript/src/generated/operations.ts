@@ -35,7 +35,6 @@ import type {
   Issue,
   IssueList,
   IssueMute,
-  IssueState,
   Job,
   JobBatch,
   JobBatchResults,
@@ -678,8 +677,8 @@ export interface Inputs {
    * groups are counted together, in an issue of its queue without reason, status and host.
    */
   listIssues: {
-    /** Only issues in this state. */
-    state?: IssueState | undefined
+    /** Only issues in this state, or in one of these, with commas between. */
+    state?: string | undefined
     /** Only issues of the queue of this name. */
     queue?: string | undefined
     /**

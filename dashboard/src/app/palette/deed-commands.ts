@@ -53,7 +53,10 @@ const OF_SECRETS: readonly Deed[] = [
   deed('Signing secrets', 'key', '/access', { tab: 'secrets' }, 'signature webhook verify'),
 ]
 
-const EDITED = [deed('New cron …', 'plus', '/crons/new', {}, 'make create schedule')]
+const EDITED = [
+  deed('New queue …', 'plus', '/queues/new', {}, 'make create'),
+  deed('New cron …', 'plus', '/crons/new', {}, 'make create schedule'),
+]
 const PUSHED = [deed('Send a job', 'send', '/send', {}, 'push new request')]
 
 function deed(

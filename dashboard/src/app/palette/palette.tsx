@@ -56,7 +56,7 @@ function useJobCommands(): (text: string) => Readonly<Record<'first' | 'last', r
     }
     const search: Choice = {
       key: 'search',
-      label: `Jobs with “${text}” in URL or payload`,
+      label: `Jobs with “${text}” in them`,
       icon: 'search',
       run: () => route(at('/jobs', { text })),
     }

@@ -20,18 +20,23 @@ const PAGE_SIZE = 100
 const SPARK_HOURS = 24
 const SPARK_HEIGHT = 20
 
+/** What is shown where the address says nothing: neither what is over nor what nobody wants to hear of. */
+const CURRENT = 'open,acknowledged'
+const ALL = 'all'
+
 const CHOICES = [
-  { value: '', label: 'All' },
+  { value: '', label: 'Current' },
   ...Object.entries(STATES).map(([value, { label }]) => ({ value, label })),
+  { value: ALL, label: 'All' },
 ]
 
 /** What fails, grouped by queue, reason, status and host; those that failed last come first. */
 export function IssueList() {
   const { values, set } = useUrlQuery()
-  const state = STATES[values['state'] as Issue['state']] === undefined ? '' : (values['state'] ?? '')
+  const state = CHOICES.find(({ value }) => value === values['state'])?.value ?? ''
   const issues = usePages('listIssues', {
     limit: PAGE_SIZE,
-    ...(state !== '' && { state: state as Issue['state'] }),
+    ...(state !== ALL && { state: state === '' ? CURRENT : state }),
   })
   const rows = issues.data?.pages.flatMap((page) => page.issues) ?? []
   return (
@@ -47,14 +52,7 @@ export function IssueList() {
       <Panel isFlush>
         <QueryStatus query={issues} what="issues" />
         {issues.isSuccess && rows.length === 0 && (
-          <Empty
-            icon="check"
-            title={
-              state === ''
-                ? 'No issues'
-                : `No issue is ${STATES[state as Issue['state']].label.toLowerCase()}`
-            }
-          >
+          <Empty icon="check" title={emptyTitle(state)}>
             <p>
               Attempts that fail alike, in one queue and at one host, are an issue. It stays here for 7 days
               after its last failure.
@@ -75,6 +73,13 @@ export function IssueList() {
       </Panel>
     </Page>
   )
+}
+
+function emptyTitle(state: string): string {
+  if (state === ALL) return 'No issues'
+  return state === ''
+    ? 'No issue is open'
+    : `No issue is ${STATES[state as Issue['state']].label.toLowerCase()}`
 }
 
 function IssueTable({ issues }: { readonly issues: readonly Issue[] }) {

@@ -31,7 +31,7 @@ export function OldestFigure({ counted }: { readonly counted: number | null }) {
   const exactMs = read !== null && read.queue_id === queue?.queue_id ? read.milliseconds : null
   return (
     <Figure
-      name="Oldest startable job"
+      name="Oldest startable"
       note={noteOf({ isWaiting: seconds !== null, stopped: summary?.stopped ?? null })}
       tone={toneOfAge(seconds)}
       {...(seconds !== null && queue !== null && { href: at(`/queues/${queue.queue_id}`) })}

@@ -23,7 +23,7 @@ export function HourSpark({
     count === 0 ? 0 : Math.max(2, Math.round((count / most) * HEIGHT))
   return (
     <svg
-      class="spark"
+      class="hour-spark"
       role="img"
       aria-label={`${plural(ended, 'job')} ended in the last hour, ${formatCount(failed)} failed`}
       width={all.length * STEP - (STEP - BAR)}

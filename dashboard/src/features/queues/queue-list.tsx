@@ -5,7 +5,7 @@ import { at } from '../../routing/paths.ts'
 import { useUrlQuery } from '../../routing/url-query.ts'
 import { formatCount, formatShare, plural } from '../../format/numbers.ts'
 import { formatDuration } from '../../format/times.ts'
-import { TextButton } from '../../ui/button.tsx'
+import { LinkButton, TextButton } from '../../ui/button.tsx'
 import { ChoiceBar } from '../../ui/forms/choice-bar.tsx'
 import { useSettled } from '../../ui/forms/settled.ts'
 import { Empty, QueryStatus } from '../../ui/page/empty.tsx'
@@ -39,7 +39,7 @@ export function QueueList() {
   const summary = queues.data?.pages.at(-1)?.summary ?? null
   const isEmpty = queues.isSuccess && rows.length === 0
   return (
-    <Page title="Queues">
+    <Page title="Queues" actions={<NewQueue />}>
       <Panel
         isFlush
         title={titleOf(summary?.queues ?? rows.length, summary?.is_complete ?? !queues.hasNextPage)}
@@ -161,11 +161,19 @@ function Failed({ hour: { ended, failed } }: { readonly hour: QueueRow['last_hou
   return <span data-text-tone={toneOfFailed(failed, ended)}>{share}</span>
 }
 
+function NewQueue() {
+  return useMay('edit') ? (
+    <LinkButton icon="plus" href={at('/queues/new')}>
+      New queue
+    </LinkButton>
+  ) : null
+}
+
 function NoQueues() {
   const mayPush = useMay('push')
   return (
     <Empty icon="queue" title="No queues yet">
-      <p>A queue is made by the first job that is pushed to it, or by an HttpQueue resource.</p>
+      <p>A queue is made by the first job that is pushed to it, by an HttpQueue resource, or with a form.</p>
       {mayPush && <a href={at('/send')}>Send a first job</a>}
     </Empty>
   )

@@ -36,7 +36,7 @@ async function listIssues(
   engine: Engine,
   { team, filter, limit, cursor }: Parameters<IssueStore['list']>[0],
 ): Promise<{ issues: Issue[]; nextCursor: string | null } | 'bad_cursor'> {
-  const scope: ListScope = ['issues', team, filter.state, filter.queue]
+  const scope: ListScope = ['issues', team, filter.states?.join(',') ?? null, filter.queue]
   const after = cursor === null ? null : parseCursor(scope, cursor)
   if (after === null && cursor !== null) return 'bad_cursor'
   const wanted = (await readIssues(engine, team)).filter((issue) => isWanted(issue, filter))
@@ -56,7 +56,7 @@ function positionOf({ lastAtMs, id }: Issue): string {
 }
 
 function isWanted({ state, resource }: Issue, filter: IssueFilter): boolean {
-  if (filter.state !== null && state !== filter.state) return false
+  if (filter.states?.includes(state) === false) return false
   return filter.queue === null || (resource.kind === 'queue' && resource.name === filter.queue)
 }
 

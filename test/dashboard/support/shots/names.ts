@@ -5,10 +5,13 @@ import type { Shop } from '../shop/shop.ts'
 
 /** Of groups of dead letters, which have a host without its port. */
 const GROUP = /\{[^{}]*?"queue":"([\w-]+)"[^{}]*?"host":"127\.0\.0\.1"/g
+/** Of issues, whose host has none either. */
+const ISSUE = /"name":"([\w-]+)"\},"failure_reason":[^{}]*?"host":"127\.0\.0\.1"/g
 const HOSTS: Readonly<Record<string, string>> = {
   webhooks: 'hooks.partner.example',
   emails: 'api.mailer.example',
   'crm-sync': 'crm.example',
+  'partner-report': 'hooks.partner.example',
 }
 
 export async function nameTargets(page: Page, { targets }: Shop): Promise<void> {
@@ -30,9 +33,11 @@ export async function nameTargets(page: Page, { targets }: Shop): Promise<void> 
       const response = await route.fetch({ headers: { ...asked, 'sec-fetch-site': 'same-origin' } })
       let body = await response.text()
       for (const [real, shown] of [...names, ...hosts]) body = body.replaceAll(real, shown)
-      body = body.replaceAll(GROUP, (whole, queue: string) =>
-        whole.replace('127.0.0.1', HOSTS[queue] ?? '127.0.0.1'),
-      )
+      for (const within of [GROUP, ISSUE]) {
+        body = body.replaceAll(within, (whole, name: string) =>
+          whole.replace('127.0.0.1', HOSTS[name] ?? '127.0.0.1'),
+        )
+      }
       const { 'content-length': _, ...headers } = response.headers()
       await route.fulfill({ status: response.status(), headers, body })
     },

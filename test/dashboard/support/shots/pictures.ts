@@ -11,7 +11,6 @@ export const PICTURES: Readonly<
   Record<string, readonly [route: string, prepare?: (page: Page) => Promise<void>]>
 > = {
   overview: ['/?range=24h'],
-  queues: ['/queues'],
   queue: ['/queues/:queue_id?range=24h'],
   jobs: ['/jobs'],
   chain: ['/jobs/:job_id'],
@@ -26,6 +25,8 @@ export const PICTURES: Readonly<
   access: ['/access'],
   audit: ['/audit'],
   palette: ['/?range=24h', openPalette],
+  // Last, as figures of queues are read anew after some seconds.
+  queues: ['/queues'],
 }
 
 /** @param theme one of THEMES */

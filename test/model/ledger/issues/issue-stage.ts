@@ -4,7 +4,7 @@ import { createIssueStore } from '../../../../src/redis/ledger/issues/issue-stor
 import { claimed, ended, pushAll } from '../../../support/engine/model-executor.ts'
 import type { World } from '../../../support/engine/model-world.ts'
 
-export const ALL = { state: null, queue: null } as const
+export const ALL = { states: null, queue: null } as const
 
 export interface Ends {
   readonly queue?: string

@@ -278,7 +278,7 @@ describe('a list of issues', () => {
     const names: string[] = []
     let cursor: string | null = null
     do {
-      const filter = { state: 'open', queue: null } as const
+      const filter = { states: ['open'] as const, queue: null } as const
       const page: Awaited<ReturnType<typeof store.list>> = await store.list({
         team: 'default',
         filter,
@@ -290,16 +290,17 @@ describe('a list of issues', () => {
       cursor = page.nextCursor
       if (cursor !== null)
         assert.equal(
-          await store.list({ team: 'default', filter: { state: null, queue: null }, limit: 4, cursor }),
+          await store.list({ team: 'default', filter: { states: null, queue: null }, limit: 4, cursor }),
           'bad_cursor',
         )
     } while (cursor !== null)
     assert.deepEqual(names, ['q8', 'q7', 'q6', 'q5', 'q4', 'q3', 'q2', 'q1', 'q0'])
-    const wanted = async (filter: { state: 'open' | 'resolved' | null; queue: string | null }) => {
+    const wanted = async (filter: Parameters<typeof store.list>[0]['filter']) => {
       const page = await store.list({ team: 'default', filter, limit: 10, cursor: null })
       return page === 'bad_cursor' ? [] : page.issues.map(({ resource }) => resource.name)
     }
-    assert.deepEqual(await wanted({ state: 'resolved', queue: null }), [])
-    assert.deepEqual(await wanted({ state: null, queue: 'q3' }), ['q3'])
+    assert.deepEqual(await wanted({ states: ['resolved'], queue: null }), [])
+    assert.deepEqual(await wanted({ states: ['resolved', 'open'], queue: 'q3' }), ['q3'])
+    assert.deepEqual(await wanted({ states: null, queue: 'q3' }), ['q3'])
   })
 })

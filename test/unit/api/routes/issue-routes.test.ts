@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { BEARER, call, startApi, type RunningApi } from '../api-fixture.ts'
-import { anIssue, ISSUE_ID } from './fake-issues.ts'
+import type { IssueStore } from '../../../../src/ports/issues/issue-store.ts'
+import { anIssue, fakeIssues, ISSUE_ID } from './fake-issues.ts'
 import { aPrincipal } from '../../../support/principals.ts'
 
 let api: RunningApi | null = null
@@ -56,5 +57,23 @@ test('an id of another form is a 404', async () => {
   for (const id of ['7', 'x', `${ISSUE_ID}0`, '1'.repeat(40)]) {
     expect((await call(api.port, `/api/issues/${id}`, { headers: BEARER })).status).toBe(404)
     expect((await call(api.port, `/api/issues/${id}/reopen`, post)).status).toBe(404)
+  }
+})
+
+test('takes several states, each once, and none that there is not', async () => {
+  const asked: unknown[] = []
+  const list: IssueStore['list'] = ({ filter }) => {
+    asked.push(filter.states)
+    return Promise.resolve({ issues: [], nextCursor: null })
+  }
+  api = await startApi({ issues: { ...fakeIssues(), list } })
+  const { port } = api
+  for (const query of ['', '?state=open', '?state=acknowledged,open,open']) {
+    expect((await call(port, `/api/issues${query}`, { headers: BEARER })).status).toBe(200)
+  }
+  expect(asked).toEqual([null, ['open'], ['open', 'acknowledged']])
+  for (const query of ['closed', 'open,', 'open,closed', 'open,acknowledged,x']) {
+    const { status, json } = await call(port, `/api/issues?state=${query}`, { headers: BEARER })
+    expect([status, json]).toMatchObject([422, { errors: { state: ['The selected state is invalid.'] } }])
   }
 })

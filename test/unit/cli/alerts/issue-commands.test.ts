@@ -39,6 +39,19 @@ describe('issues', () => {
     ])
   })
 
+  test('are those that somebody should look at, unless another state or all are asked for', async () => {
+    api.answer = { status: 200, body: JSON.stringify({ issues: [], next_cursor: null }) }
+    await api.run(['issues'])
+    await api.run(['issues', '--state', 'resolved'])
+    await api.run(['issues', '--state', 'all'])
+    expect(api.received.map(({ url }) => url)).toEqual([
+      '/api/issues?state=open%2Cacknowledged',
+      '/api/issues?state=resolved',
+      '/api/issues',
+    ])
+    expect((await api.run(['issues', '--state', 'closed'])).code).not.toBe(0)
+  })
+
   test('are shown, acknowledged, resolved and reopened', async () => {
     api.answer = { status: 200, body: JSON.stringify(issue) }
     const page = [

@@ -8,7 +8,7 @@ type QuotaName = keyof Team['quotas']
 const NAMES: ReadonlyArray<readonly [name: QuotaName, label: string]> = [
   ['queues', 'Queues'],
   ['crons', 'Crons'],
-  ['pending_jobs', 'Jobs that have not ended'],
+  ['pending_jobs', 'Jobs not ended'],
   ['stored_bytes', 'Stored'],
   ['jobs_per_month', 'Jobs this month'],
   ['calls_in_flight', 'Calls in flight'],

@@ -32,7 +32,7 @@ export function SettingsDialog({ queue, onClose }: { readonly queue: Queue; onCl
           </>
         ))
       }
-      form={Fields}
+      form={SettingsFields}
     />
   )
 }
@@ -43,13 +43,14 @@ const EVENTS = [
 ] as const
 const DAYS = (['3', '7', '14', '30'] as const).map((value) => ({ value, label: `${value} days` }))
 
-function Fields(props: FieldsProps) {
+/** All settings but the name. @param isNew there are no jobs yet that a change could be for */
+export function SettingsFields({ isNew = false, ...props }: FieldsProps & { readonly isNew?: boolean }) {
   const field = bound(props)
   const { draft, onChange } = props
   return (
     <>
       <section class="settings-group">
-        <h3>In force at once</h3>
+        <h3>{isNew ? 'How fast its target is called' : 'In force at once'}</h3>
         <TextField
           label="Calls at once"
           type="number"
@@ -60,7 +61,11 @@ function Fields(props: FieldsProps) {
         <FlowFields {...props} />
       </section>
       <section class="settings-group">
-        <h3>For new jobs only: a chain keeps the settings of its first job</h3>
+        <h3>
+          {isNew
+            ? 'What its jobs begin with'
+            : 'For new jobs only: a chain keeps the settings of its first job'}
+        </h3>
         <Attempts {...props} />
         <div class="form-pair">
           <SelectField label="Callbacks" options={EVENTS} {...field('events', 'callback_events')} />

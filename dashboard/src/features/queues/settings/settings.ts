@@ -159,6 +159,28 @@ export function draftOf(queue: Queue): SettingsDraft {
   }
 }
 
+/** What a queue has of which nothing is said: only what differs from it is sent, so that the API has the last word. */
+export const NEW_SETTINGS: SettingsDraft = {
+  limit: '',
+  rate: '',
+  ratePeriod: '1',
+  respectsRetryAfter: false,
+  hasBreaker: false,
+  failurePercent: String(BREAKER.failure_percent),
+  minCalls: String(BREAKER.min_calls),
+  windowSeconds: String(BREAKER.window_seconds),
+  openSeconds: String(BREAKER.open_seconds),
+  timeout: '30',
+  hasRetries: true,
+  delays: '60, 1800, 10800',
+  jitter: '0',
+  noRetryStatuses: '',
+  assertions: '',
+  events: 'terminal',
+  days: '14',
+  hasAlerts: false,
+}
+
 /** The rate limit as it goes to the API, which judges the values; null = none. */
 export function rateIn({ rate, ratePeriod }: SettingsDraft) {
   return rate.trim() === '' ? null : { limit: numberOr(rate), period_seconds: numberOr(ratePeriod) }
