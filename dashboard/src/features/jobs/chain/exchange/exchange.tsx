@@ -61,6 +61,8 @@ export function Exchange({ call, jobId, isBase64 }: ExchangeProps) {
             body={response.body}
             isCut={response.body_truncated}
             areHeadersCut={response.headers_truncated}
+            // An API of the version before does not say.
+            isLeftOut={response.is_recorded === false}
             notes={response.protocol_notes}
             file={`job-${jobId}-response.txt`}
           />
@@ -79,6 +81,8 @@ interface MessageProps {
   readonly bodyName?: string
   readonly isCut: boolean
   readonly areHeadersCut?: boolean
+  /** Neither headers nor body are kept. */
+  readonly isLeftOut?: boolean
   /** What HTTP/1.1 does not allow in it. */
   readonly notes?: readonly string[]
   readonly file: string
@@ -87,6 +91,7 @@ interface MessageProps {
 
 function Message(props: MessageProps) {
   const { name, first, headers, areHeadersCut = false, body, isCut, notes = [], file, actions } = props
+  const { isLeftOut = false } = props
   const [isRaw, setIsRaw] = useState(false)
   const pretty = body === null ? null : indentJson(body)
   const type = headers.find(({ name: head }) => head.toLowerCase() === 'content-type')?.value
@@ -114,7 +119,9 @@ function Message(props: MessageProps) {
         </p>
       )}
       {body === null || body === '' ? (
-        <p class="soft">No body</p>
+        <p class="soft">
+          {isLeftOut ? 'Headers and body are not kept: the queue or the cron says so.' : 'No body'}
+        </p>
       ) : (
         <Code
           label={props.bodyName ?? `${name} body`}
