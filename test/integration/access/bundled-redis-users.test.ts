@@ -49,7 +49,10 @@ function podOf(port: number, cli = `exec redis-cli -p ${port} "$@"`): Pod {
       const run = promisify(execFile)('sh', ['-c', SCRIPT], { env: given })
       return run.then(
         ({ stdout }) => ({ code: 0, out: stdout.trim() }),
-        (error: { code: number; stdout: string }) => ({ code: error.code, out: error.stdout.trim() }),
+        (error: unknown) => {
+          const { code, stdout } = error as { code: number; stdout: string }
+          return { code, out: stdout.trim() }
+        },
       )
     },
     bring: (role, password) => writeFileSync(join(users, role), password),

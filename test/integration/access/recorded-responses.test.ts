@@ -111,7 +111,8 @@ test.each([null, 'recording'])(
     })
     const { job_id: id } = await send<{ job_id: number }>('POST', `/api/crons/${cron.id}/run`)
     await here.client.ended(id)
-    await expectLeftOut(id, canary, 200)
+    const run = await expectLeftOut(id, canary, 200)
+    expect(run).toMatchObject({ cron_id: cron.id, queue })
     const body = queue === null ? { queue: 'copies' } : {}
     const copy = await send<{ job_id: number }>('POST', `/api/jobs/${id}/duplicate`, body)
     await here.client.ended(copy.job_id)

@@ -61,8 +61,7 @@ export function Exchange({ call, jobId, isBase64 }: ExchangeProps) {
             body={response.body}
             isCut={response.body_truncated}
             areHeadersCut={response.headers_truncated}
-            // An API of the version before does not say.
-            isLeftOut={response.is_recorded === false}
+            isRecorded={response.is_recorded}
             notes={response.protocol_notes}
             file={`job-${jobId}-response.txt`}
           />
@@ -81,8 +80,8 @@ interface MessageProps {
   readonly bodyName?: string
   readonly isCut: boolean
   readonly areHeadersCut?: boolean
-  /** Neither headers nor body are kept. */
-  readonly isLeftOut?: boolean
+  /** Whether headers and body are kept; an API of the version before does not say. */
+  readonly isRecorded?: boolean
   /** What HTTP/1.1 does not allow in it. */
   readonly notes?: readonly string[]
   readonly file: string
@@ -91,7 +90,7 @@ interface MessageProps {
 
 function Message(props: MessageProps) {
   const { name, first, headers, areHeadersCut = false, body, isCut, notes = [], file, actions } = props
-  const { isLeftOut = false } = props
+  const { isRecorded = true } = props
   const [isRaw, setIsRaw] = useState(false)
   const pretty = body === null ? null : indentJson(body)
   const type = headers.find(({ name: head }) => head.toLowerCase() === 'content-type')?.value
@@ -120,7 +119,7 @@ function Message(props: MessageProps) {
       )}
       {body === null || body === '' ? (
         <p class="soft">
-          {isLeftOut ? 'Headers and body are not kept: the queue or the cron says so.' : 'No body'}
+          {isRecorded ? 'No body' : 'Headers and body are not kept: the queue or the cron says so.'}
         </p>
       ) : (
         <Code
