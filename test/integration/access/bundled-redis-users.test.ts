@@ -14,7 +14,7 @@ import { openEngine } from '../../support/engine/engine.ts'
 import { startInstallation, TOKEN, type Installation } from '../../support/engine/installation.ts'
 import { type FakeApiServer, startFakeApiServer } from '../../support/fake-api/fake-api-server.ts'
 import { USER_RULES } from '../../support/redis/redis-users.ts'
-import { createApiClient } from '../../support/servers/api-client.ts'
+import { type ApiClient, createApiClient } from '../../support/servers/api-client.ts'
 import { runProgram } from '../../support/servers/processes.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
@@ -141,6 +141,8 @@ describe('a Redis with a password of its own', () => {
 describe('the roles', () => {
   let here: Installation
   let server: FakeApiServer
+  /** Of the API that has a user. */
+  let byUser: ApiClient
   beforeAll(async () => {
     here = await startInstallation({ executors: 0 })
     server = await startFakeApiServer()
@@ -170,12 +172,34 @@ describe('the roles', () => {
       // The controller writes it, and the API of a folder has.
       PUNCTUAL_TOKEN: '',
     })
-    const client = createApiClient(url, TOKEN)
-    const { job_id: id } = await client.push({ queue: 'work', url: `${here.target.url}/job` })
-    expect(await client.ended(id)).toMatchObject({ status: 'completed' })
+    byUser = createApiClient(url, TOKEN)
+    const { job_id: id } = await byUser.push({ queue: 'work', url: `${here.target.url}/job` })
+    expect(await byUser.ended(id)).toMatchObject({ status: 'completed' })
     expect(await here.redis.client.call('ACL', 'LOG')).toEqual([])
     const users = String(await here.redis.client.call('CLIENT', 'LIST'))
     for (const role of ROLES) expect(users).toContain(`user=punctual-${role} `)
+  })
+
+  test('outlive a Redis that has forgotten its users, until the probe has set them again', async () => {
+    const { client: redis } = here.redis
+    const logins = () => redis.call('ACL', 'LOG') as Promise<unknown[]>
+    // It cuts their connections, as a restart of Redis does.
+    await redis.call('ACL', 'DELUSER', 'punctual-api', 'punctual-executor')
+    await until('both have tried to come back', async () => {
+      const tried = JSON.stringify(await logins())
+      return ROLES.every((role) => tried.includes(`punctual-${role}`))
+    })
+    await redis.call('ACL', 'LOG', 'RESET')
+    await podOf(here.redis.port).probe({ API_PASSWORD: 'a', EXECUTOR_PASSWORD: 'b', REDISCLI_AUTH: '' })
+    const { job_id: id } = await until('the API takes jobs again', async () => {
+      const answer = await byUser.send<{ job_id: number }>('POST', '/api/jobs', {
+        queue: 'work',
+        url: `${here.target.url}/after`,
+      })
+      return answer.status === 201 ? answer.body : null
+    })
+    expect(await byUser.ended(id)).toMatchObject({ status: 'completed' })
+    expect([here.executors[0]?.isRunning(), here.programs.at(-1)?.isRunning()]).toEqual([true, true])
   })
 
   test('that come before their user are refused in one line, and come again', async () => {
