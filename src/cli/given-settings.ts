@@ -36,6 +36,18 @@ export function retryFields({ retries, retryDelays, callbackEvents }: RetryFlags
   }
 }
 
+/** What call records keep of responses, which queues and crons have alike. */
+export interface RecordFlags {
+  readonly recordResponses?: string
+}
+
+export function recordOption(byDefault = ''): Option {
+  return new Option(
+    '--record-responses <what>',
+    `what is kept of responses: headers and body, or the status alone${byDefault}`,
+  ).choices(['all', 'none'])
+}
+
 export function switchOption(flags: string, description: string): Option {
   return new Option(flags, description).choices(SWITCH)
 }

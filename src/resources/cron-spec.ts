@@ -4,6 +4,7 @@ import type { MissedRunPolicy } from '../domain/crons/cron-tick.ts'
 import { timeZoneProblem } from '../domain/crons/zone-problem.ts'
 import { secretValueIn, secretValueText } from '../domain/secrets/secret-values.ts'
 import { assertionOf, specOfAssertion } from './assertion-spec.ts'
+import { recordedOf, specOfRecorded } from './recorded-spec.ts'
 import { signingRefsOf } from './secret-refs.ts'
 import { type FieldPath, type FieldProblem, problemAt } from './schema/field-path.ts'
 import type { HttpCronSpec } from './generated/kinds.ts'
@@ -36,6 +37,7 @@ export function settingsOfCronSpec(name: string, spec: HttpCronSpec): CronSettin
     timeoutSeconds: spec.timeoutSeconds,
     successAssertions: Object.freeze(spec.successAssertions.map(assertionOf)),
     alertThreshold: spec.alertThreshold,
+    recordResponses: recordedOf(spec.recordResponses),
     signer: signingRefsOf(spec).length === 0 ? null : name,
   })
 }
@@ -51,6 +53,7 @@ export function specOfCronSettings(settings: Partial<CronSettings>): CronSpecCha
     concurrencyPolicy,
     missedRunPolicy,
     successAssertions,
+    recordResponses,
     signer: _,
     ...same
   } = settings
@@ -61,6 +64,7 @@ export function specOfCronSettings(settings: Partial<CronSettings>): CronSpecCha
     ...(concurrencyPolicy === undefined ? {} : { concurrencyPolicy: specOfConcurrency(concurrencyPolicy) }),
     ...(missedRunPolicy === undefined ? {} : { missedRunPolicy: specOfMissedRuns(missedRunPolicy) }),
     ...(successAssertions === undefined ? {} : { successAssertions: successAssertions.map(specOfAssertion) }),
+    ...(recordResponses === undefined ? {} : { recordResponses: specOfRecorded(recordResponses) }),
   }
 }
 

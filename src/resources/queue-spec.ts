@@ -3,6 +3,7 @@ import type { CallbackEvents, QueueSettings } from '../domain/jobs/queue-setting
 import { assertionOf, specOfAssertion } from './assertion-spec.ts'
 import type { HttpQueueSpec } from './generated/kinds.ts'
 import { changedSettings } from './manifests/manifest-text.ts'
+import { recordedOf, specOfRecorded } from './recorded-spec.ts'
 
 const CALLBACK_EVENTS = { Terminal: 'terminal', EveryAttempt: 'every_attempt' } as const
 
@@ -24,6 +25,7 @@ export function settingsOfSpec(spec: HttpQueueSpec): QueueSettings {
     circuitBreaker: spec.circuitBreaker ?? null,
     dlqRetentionDays: spec.dlqRetentionDays,
     callbackEvents: CALLBACK_EVENTS[spec.callbackEvents],
+    recordResponses: recordedOf(spec.recordResponses),
     strictParallelism: spec.strictParallelism,
   })
 }
@@ -33,13 +35,14 @@ export type SpecChange = { readonly [Field in keyof HttpQueueSpec]?: HttpQueueSp
 
 /** Makes the spec fields of the given settings, but never `queueName`. */
 export function specOfSettings(settings: Partial<QueueSettings>): SpecChange {
-  const { isActive, isDraining, successAssertions, callbackEvents, ...same } = settings
+  const { isActive, isDraining, successAssertions, callbackEvents, recordResponses, ...same } = settings
   return {
     ...(isActive === undefined ? {} : { active: isActive }),
     ...(isDraining === undefined ? {} : { draining: isDraining }),
     ...same,
     ...(successAssertions === undefined ? {} : { successAssertions: successAssertions.map(specOfAssertion) }),
     ...(callbackEvents === undefined ? {} : { callbackEvents: specOfEvents(callbackEvents) }),
+    ...(recordResponses === undefined ? {} : { recordResponses: specOfRecorded(recordResponses) }),
   }
 }
 

@@ -34,7 +34,13 @@ export async function runPrepare(settings: PrepareSettings): Promise<void> {
   }
 }
 
-function wantedSecrets({ makeToken: token, makeSecretsKey, makeRedisPassword }: PrepareSettings) {
+function wantedSecrets(settings: PrepareSettings) {
+  const { makeToken: token, makeSecretsKey, makeRedisPassword } = settings
+  const { makeRedisApiPassword, makeRedisExecutorPassword } = settings
+  const ofUser = {
+    makeValue: newPassword,
+    advice: 'Add one, or delete the Secret, and another is made; then restart the pods of that role.',
+  }
   return [
     ...wanted(token, { makeValue: makeToken, advice: 'Add one, or delete the Secret, and another is made.' }),
     ...wanted(makeSecretsKey, {
@@ -42,11 +48,18 @@ function wantedSecrets({ makeToken: token, makeSecretsKey, makeRedisPassword }: 
       advice:
         'Put back the one that secrets in Redis are sealed under. Do not delete the Secret: under another key the controller has to read the Secrets of all teams again, and calls that need one that is gone are not made.',
     }),
+    // Before the password that Redis waits for: in a new installation it starts with its users.
+    ...wanted(makeRedisApiPassword, ofUser),
+    ...wanted(makeRedisExecutorPassword, ofUser),
     ...wanted(makeRedisPassword, {
-      makeValue: () => randomBytes(PASSWORD_BYTES).toString('hex'),
+      makeValue: newPassword,
       advice: 'Add the one that Redis has, or delete the Secret, and another is made; then restart Redis.',
     }),
   ]
+}
+
+function newPassword(): string {
+  return randomBytes(PASSWORD_BYTES).toString('hex')
 }
 
 function wanted(entry: SecretEntry | null, value: Pick<KeptSecret, 'makeValue' | 'advice'>): KeptSecret[] {

@@ -82,6 +82,8 @@ test('two at once make each Secret once, with values that the program takes, and
   expect(made).toEqual({
     'punctual-token': { token: expect.stringMatching(/^pk_[A-Za-z0-9]{38}$/) },
     'punctual-key': { 'secrets-key': expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/) },
+    'punctual-redis-api': { password: expect.stringMatching(/^[0-9a-f]{48}$/) },
+    'punctual-redis-executor': { password: expect.stringMatching(/^[0-9a-f]{48}$/) },
     'punctual-redis': { password: expect.stringMatching(/^[0-9a-f]{48}$/) },
   })
   expect(await prepared()).toEqual({ code: 0, errors: [] })
@@ -92,7 +94,7 @@ test('what it makes is no part of an application in the eyes of Argo CD', async 
   await prepared()
   const list = await api.send('GET', `/api/v1/namespaces/${namespace}/secrets`)
   const labels = (list['items'] as AnyObject[]).map(({ metadata }) => metadata.labels)
-  expect(labels).toHaveLength(3)
+  expect(labels).toHaveLength(5)
   for (const one of labels) {
     expect(one).toEqual({ 'app.kubernetes.io/name': 'punctual', 'app.kubernetes.io/managed-by': 'punctual' })
   }

@@ -106,6 +106,22 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
     await open(shown)
   })
 
+  test('says that a response is not kept where the queue says so', async () => {
+    const shown = new URL(page.url()).pathname
+    const target = await startRawTarget((socket) =>
+      socket.end('HTTP/1.1 200 OK\nX-Canary: canary\nContent-Length: 6\n\ncanary'),
+    )
+    await client.send('POST', '/api/queues', { name: 'secretive', record_responses: 'none' })
+    const { job_id: id } = await client.push({ queue: 'secretive', url: target.url })
+    await client.ended(id)
+    await open(`/jobs/${id}`)
+    await page.getByText('Headers and body are not kept: the queue or the cron says so.').waitFor()
+    expect(await page.getByText('canary').count()).toBe(0)
+    expect(await faultsOf(page)).toEqual([])
+    await target.close()
+    await open(shown)
+  })
+
   test('retries it now, and follows it to its end', async () => {
     await button('Retry now').click()
     await page.getByText(/Succeeded with attempt 3/).waitFor()

@@ -108,6 +108,7 @@ export const HTTP_CRON: KindSamples = {
       timeZone: 'Europe/Berlin',
       active: false,
       concurrencyPolicy: 'Forbid',
+      recordResponses: 'None',
       missedRunPolicy: 'All',
       startingDeadlineSeconds: 60,
       jitterSeconds: 5,

@@ -26,6 +26,7 @@ export const HTTP_QUEUE: KindSamples = {
       circuitBreaker: { failurePercent: 60, minCalls: 20, windowSeconds: 30, openSeconds: 40 },
       dlqRetentionDays: 30,
       callbackEvents: 'EveryAttempt',
+      recordResponses: 'None',
       draining: true,
       strictParallelism: true,
       signing: { secretRefs: [{ name: 'signing', key: 'current' }] },

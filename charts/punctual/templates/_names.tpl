@@ -90,6 +90,23 @@ key: {{ ternary .existingSecretKey "password" (ne .existingSecret "") }}
 {{- end -}}
 
 {{/*
+"true" where the API and the executors have users of the bundled Redis. By default they have where the chart itself makes
+the password and the rights to make more: elsewhere an upgrade would need a right that nobody has given.
+*/}}
+{{- define "punctual.hasRedisUsers" -}}
+{{- $own := and .Values.rbac.create (not .Values.redis.bundled.existingSecret) -}}
+{{- if and (include "punctual.hasBundledRedis" .) (kindIs "invalid" .Values.redis.bundled.users.enabled | ternary $own .Values.redis.bundled.users.enabled) -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{/* The Secret with the password of a role's user in the bundled Redis. Arguments: root, component. */}}
+{{- define "punctual.redisUserSecret" -}}
+name: {{ include "punctual.fullname" .root }}-redis-{{ .component }}
+key: password
+{{- end -}}
+
+{{/*
 Variables that tell `prepare` which Secrets to make: those that are not yours. None of them is part of the release: what
 is rendered holds nothing random, and an uninstall leaves them, as it does the data they open.
 */}}
@@ -104,6 +121,14 @@ is rendered holds nothing random, and an uninstall leaves them, as it does the d
 {{- with include "punctual.keySecret" . | fromYaml }}
 - name: PUNCTUAL_MAKE_SECRETS_KEY
   value: {{ .name }}/{{ .key }}
+{{- end }}
+{{- end }}
+{{- if include "punctual.hasRedisUsers" . }}
+{{- range $component := list "api" "executor" }}
+{{- with include "punctual.redisUserSecret" (dict "root" $ "component" $component) | fromYaml }}
+- name: PUNCTUAL_MAKE_REDIS_{{ upper $component }}_PASSWORD
+  value: {{ .name }}/{{ .key }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- if and (include "punctual.hasBundledRedis" .) (not .Values.redis.bundled.existingSecret) }}

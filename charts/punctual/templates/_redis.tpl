@@ -4,12 +4,17 @@
 {{- if eq .root.Values.redis.durability "replicated" -}}
 {{- fail "redis.durability: replicated needs a Redis of yours with a replica (redis.external); the bundled one is a single pod" -}}
 {{- end -}}
+{{- $hasUser := and (ne .component "controller") (include "punctual.hasRedisUsers" .root) -}}
 - name: PUNCTUAL_REDIS_URL
-  value: redis://{{ include "punctual.fullname" .root }}-redis:6379
+  value: redis://{{ if $hasUser }}punctual-{{ .component }}@{{ end }}{{ include "punctual.fullname" .root }}-redis:6379
 - name: PUNCTUAL_REDIS_PASSWORD
   valueFrom:
     secretKeyRef:
+      {{- if $hasUser }}
+      {{- include "punctual.redisUserSecret" . | nindent 6 }}
+      {{- else }}
       {{- include "punctual.redisPasswordSecret" .root | nindent 6 }}
+      {{- end }}
 {{- else -}}
 {{- with .root.Values.redis.external -}}
 - name: PUNCTUAL_REDIS_URL

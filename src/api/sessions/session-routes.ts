@@ -25,6 +25,7 @@ const USED_CODE = 'The code of this link is not valid: it was used, or is older 
 const A_SESSION: AuditedResource = { kind: 'session', id: null, name: null }
 const ALLOW: FlatHeaders = ['Allow', 'GET, HEAD, POST, DELETE']
 /** A login with such an answer failed by what was sent. */
+const NO_TOKEN = 'This needs a token; a session is not enough'
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404])
 
 export interface SessionRouteParts {
@@ -94,7 +95,7 @@ export function createLoginRoute(parts: SessionRouteParts): Router {
     async (context: TeamRequest): Promise<void> => {
       const { request, response, principal } = context
       const token = bearerOf(request)
-      if (token === null) return answerError(response, 401, 'This needs a token; a session is not enough')
+      if (token === null) return answerError(response, 401, NO_TOKEN, CHALLENGE)
       const waitMs = bySubject.take(JSON.stringify(subjectOf(principal)), parts.clock.monotonicMs())
       return waitMs > 0 ? answerTooMany(response, waitMs) : handle(context, token)
     }

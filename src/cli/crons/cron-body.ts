@@ -5,12 +5,19 @@ import { headerPairs } from '../given-pairs.ts'
 import type { Given } from '../kind-commands.ts'
 import { queueNameOf } from '../connection/named-ids.ts'
 import { addDataOption, checkStdinOnce, type DataFlags } from '../given-data.ts'
-import { addAssertOption, type AssertFlags, assertFields, givenNumber } from '../given-settings.ts'
+import {
+  addAssertOption,
+  type AssertFlags,
+  assertFields,
+  givenNumber,
+  type RecordFlags,
+  recordOption,
+} from '../given-settings.ts'
 import { readSource, type Stdin } from '../given-source.ts'
 import { givenSeconds, maybeSeconds } from '../given-time.ts'
 
 /** `false` removes a setting; only an edit can. */
-interface RequestFlags extends OutputFlags, AssertFlags, DataFlags {
+interface RequestFlags extends OutputFlags, AssertFlags, RecordFlags, DataFlags {
   readonly zone?: string
   readonly method?: string
   readonly header?: readonly string[] | false
@@ -77,6 +84,7 @@ function addRequestOptions(command: Command, byDefault: (value: string) => strin
     .option('--starting-deadline <seconds>', 'skip a tick that is later than this')
     .option('--jitter <seconds>', `delay runs by up to this long, to spread crons${byDefault('0')}`)
     .option('--alert-threshold <count>', `failures in a row that raise an alert${byDefault('1')}`)
+    .addOption(recordOption(byDefault('as its queue')))
   return addDataOption(addAssertOption(request))
 }
 
@@ -126,6 +134,7 @@ async function fieldsOf(flags: RequestFlags, stdin: Stdin): Promise<object> {
     jitter_seconds: maybeSeconds('--jitter', jitter),
     alert_threshold: givenNumber('--alert-threshold', flags.alertThreshold),
     ...assertFields(flags),
+    record_responses: flags.recordResponses,
   }
 }
 

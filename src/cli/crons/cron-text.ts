@@ -72,6 +72,7 @@ function cronLines(cron: Cron): readonly string[] {
     ...(queue === null ? [] : [`queue ${queue}`]),
     `next ${cron.next_run_at ?? '-'}`,
     `last ${last === null ? '-' : runText(last)}`,
+    ...(cron.record_responses === 'none' ? ['of responses only the status is kept'] : []),
     ...(failures === 0 ? [] : [`failures in a row: ${failures}`]),
     ...managedLines(cron.managed_by),
     ...cron.warnings,

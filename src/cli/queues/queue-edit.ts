@@ -10,13 +10,15 @@ import {
   assertFields,
   givenNumber,
   isOn,
+  type RecordFlags,
+  recordOption,
   type RetryFlags,
   retryFields,
   switchOption,
 } from '../given-settings.ts'
 import { addFlowOptions, type FlowFlags, flowFields } from './flow-options.ts'
 
-interface QueueEditFlags extends OutputFlags, RetryFlags, FlowFlags, AssertFlags, DataFlags {
+interface QueueEditFlags extends OutputFlags, RetryFlags, FlowFlags, AssertFlags, RecordFlags, DataFlags {
   /** false = no limit. */
   readonly maxParallelism?: string | false
   readonly strictParallelism?: string
@@ -42,6 +44,7 @@ export function addEditOptions(edit: Command): Command {
       ]),
     )
     .addOption(switchOption('--alerts <state>', 'whether failures raise alerts'))
+    .addOption(recordOption())
   return addDataOption(command)
 }
 
@@ -69,7 +72,7 @@ export function newFields({
 }
 
 export function editedFields({ flags }: { readonly flags: QueueEditFlags }): object {
-  const { maxParallelism, strictParallelism, timeout, dlqRetentionDays, alerts } = flags
+  const { maxParallelism, strictParallelism, timeout, dlqRetentionDays, alerts, recordResponses } = flags
   return {
     max_parallelism: maxParallelism === false ? null : givenNumber('--max-parallelism', maxParallelism),
     strict_parallelism: isOn(strictParallelism),
@@ -79,5 +82,6 @@ export function editedFields({ flags }: { readonly flags: QueueEditFlags }): obj
     ...assertFields(flags),
     dlq_retention_days: givenNumber('--dlq-retention-days', dlqRetentionDays),
     alerts_enabled: isOn(alerts),
+    record_responses: recordResponses,
   }
 }

@@ -76,6 +76,7 @@ function queueLines(queue: Queue): readonly string[] {
     ...flowLines(queue),
     `timeout ${queue.timeout_seconds} s, ${retryText(queue)}`,
     `dead letters kept ${queue.dlq_retention_days} days, alerts ${queue.alerts_enabled ? 'on' : 'off'}`,
+    ...(queue.record_responses === 'none' ? ['of responses only the status is kept'] : []),
     ...queue.success_assertions.map(({ type, value }) => `succeeds if ${type} ${value}`),
     ...managedLines(queue.managed_by),
   ]

@@ -1,4 +1,8 @@
-import type { CallbackEvents } from '../../domain/jobs/queue-settings.ts'
+import {
+  type CallbackEvents,
+  RECORDED_RESPONSES,
+  type RecordedResponses,
+} from '../../domain/jobs/queue-settings.ts'
 import {
   NO_RETRY_STATUSES_MAX,
   RETRY_DELAY_SECONDS_MAX,
@@ -22,6 +26,10 @@ export function readTimeoutSeconds(fields: FieldReader): number | null {
 
 export function readCallbackEvents(fields: FieldReader): CallbackEvents | null {
   return fields.choice('callback_events', CALLBACK_EVENTS)
+}
+
+export function readRecordedResponses(fields: FieldReader): RecordedResponses | null {
+  return fields.choice('record_responses', RECORDED_RESPONSES)
 }
 
 export function readRetryDelays(fields: FieldReader): readonly number[] | null {

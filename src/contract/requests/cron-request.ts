@@ -17,7 +17,7 @@ import { readAssertions } from '../fields/assertion-fields.ts'
 import { type FieldReader, type IsBlocked, isLongerThan } from '../fields/field-reader.ts'
 import { readHeaders } from '../fields/header-fields.ts'
 import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from '../fields/json-body.ts'
-import { readTimeoutSeconds } from '../fields/retry-fields.ts'
+import { readRecordedResponses, readTimeoutSeconds } from '../fields/retry-fields.ts'
 import {
   CRON_EXPRESSION_REQUIRED,
   mustBeStringOrObject,
@@ -48,6 +48,7 @@ export const CRON_FIELDS: ReadonlySet<string> = new Set([
   'starting_deadline_seconds',
   'jitter_seconds',
   'queue',
+  'record_responses',
 ])
 const PREVIEW_FIELDS: ReadonlySet<string> = new Set(['cron_expression', 'time_zone', 'count', 'after'])
 
@@ -158,6 +159,7 @@ function readSettings(fields: JsonFields, { isBlocked }: CronContext, isNew: boo
     jitterSeconds: fields.integer('jitter_seconds', 0, JITTER_SECONDS_MAX),
     queue:
       fields.value('queue') === undefined ? null : fields.requiredText('queue', QUEUE_NAME_CHARACTERS_MAX),
+    recordResponses: readRecordedResponses(fields),
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 }

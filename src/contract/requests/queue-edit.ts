@@ -6,6 +6,7 @@ import { type BodyResult, type JsonFields, readJsonBody, type RequestBody } from
 import {
   readCallbackEvents,
   readNoRetryStatuses,
+  readRecordedResponses,
   readRetryDelays,
   readRetryJitter,
   readTimeoutSeconds,
@@ -30,6 +31,7 @@ const QUEUE_FIELDS: ReadonlySet<string> = new Set([
   'circuit_breaker',
   'dlq_retention_days',
   'callback_events',
+  'record_responses',
   'strict_parallelism',
 ])
 
@@ -91,6 +93,7 @@ function readSettings(fields: JsonFields): Partial<QueueSettings> {
     circuitBreaker: readCircuitBreaker(fields),
     dlqRetentionDays: fields.choice('dlq_retention_days', DLQ_RETENTION_DAYS),
     callbackEvents: readCallbackEvents(fields),
+    recordResponses: readRecordedResponses(fields),
     strictParallelism: fields.boolean('strict_parallelism'),
   }
   const isGiven = (name: string, value: unknown): boolean => {

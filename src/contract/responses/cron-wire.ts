@@ -81,6 +81,7 @@ export function toCronSummary(cron: ShownCron): CronSummary {
     starting_deadline_seconds: settings.startingDeadlineSeconds,
     jitter_seconds: settings.jitterSeconds,
     queue: settings.queue,
+    record_responses: settings.recordResponses,
     next_run_at: timestampOrNull(cron.nextRunAtMs),
     last_run: lastRun === null ? null : toWireCronRun(lastRun),
     last_success_at: timestampOrNull(cron.lastSuccessAtMs),

@@ -53,6 +53,7 @@ function toWireSettings(settings: ChainSettings): JobSettings {
     retry_delays: [...settings.retryDelays],
     success_assertions: [...settings.successAssertions],
     callback_events: settings.callbackEvents,
+    record_responses: settings.recordResponses,
   }
 }
 
@@ -143,6 +144,7 @@ function toCall(call: CallRecord): Call {
     },
     response: response && {
       status: response.status,
+      is_recorded: response.isLeftOut !== true,
       headers: toHeaderLines(response.headers),
       headers_truncated: response.headersTruncated ?? false,
       body: response.body,

@@ -47,6 +47,7 @@ export function toWireQueue(queue: ShownQueue, managedBy: ManagedBy | null = nul
     circuit_breaker: toWireBreaker(settings.circuitBreaker),
     dlq_retention_days: settings.dlqRetentionDays,
     callback_events: settings.callbackEvents,
+    record_responses: settings.recordResponses,
     strict_parallelism: settings.strictParallelism,
     throttled: toWireThrottle(throttle),
     counts: {

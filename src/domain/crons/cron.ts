@@ -3,6 +3,7 @@ import { parseCronExpression } from './cron-expression.ts'
 import { CronSchedule } from './cron-schedule.ts'
 import type { MissedRunPolicy } from './cron-tick.ts'
 import type { Method } from '../jobs/job.ts'
+import type { RecordedResponses } from '../jobs/queue-settings.ts'
 import { timeZoneOf } from './time-zone.ts'
 import { noTimeZone } from './zone-problem.ts'
 
@@ -40,6 +41,8 @@ export interface CronSettings {
   readonly successAssertions: readonly SuccessAssertion[]
   /** 1–3; the number of failures in a row that raises an alert. */
   readonly alertThreshold: number
+  /** `all`: as its queue says. */
+  readonly recordResponses: RecordedResponses
   /** `metadata.name`, if signing secrets of the cron's own sign its calls; null = those of its queue or team do. */
   readonly signer: string | null
 }
@@ -67,6 +70,7 @@ export const DEFAULT_CRON_SETTINGS: Omit<CronSettings, 'displayName' | 'url' | '
     timeoutSeconds: 30,
     successAssertions: Object.freeze([]),
     alertThreshold: 1,
+    recordResponses: 'all',
     signer: null,
   })
 

@@ -1,5 +1,5 @@
 import type { SuccessAssertion } from './assertion.ts'
-import type { CallbackEvents, ChainSettings } from './queue-settings.ts'
+import type { CallbackEvents, ChainSettings, RecordedResponses } from './queue-settings.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
@@ -68,6 +68,8 @@ export interface JobRequest {
   readonly retryDelays: readonly number[] | null
   readonly retriesEnabled: boolean | null
   readonly successAssertions: readonly SuccessAssertion[] | null
+  /** Absent = the queue's. A cron can keep less than its queue does, not more. */
+  readonly recordResponses?: Exclude<RecordedResponses, 'all'>
   /** null = not a run of a cron. */
   readonly cron: CronOrigin | null
   /** How many jobs in a row led to this one, each by a call to an API like this one; absent = none. */
@@ -123,6 +125,8 @@ export interface CallRecord {
     readonly headersTruncated?: boolean
     /** What HTTP/1.1 does not allow in the response, a sentence each; absent = nothing. */
     readonly protocolNotes?: readonly string[]
+    /** true = nothing of it is kept but its status; absent = it is kept. */
+    readonly isLeftOut?: boolean
   } | null
   readonly failureReason: FailureReason | null
   readonly errorMessage: string | null

@@ -4,6 +4,10 @@ import { NO_FLOW, type FlowSettings } from './flow.ts'
 /** When a chain's callback goes out: at its terminal state, or after every attempt. */
 export type CallbackEvents = 'terminal' | 'every_attempt'
 
+/** What call records keep of responses: headers and body, or nothing but the status. */
+export const RECORDED_RESPONSES = ['all', 'none'] as const
+export type RecordedResponses = (typeof RECORDED_RESPONSES)[number]
+
 /** The settings that a chain keeps from its first job, even if the queue is edited later (contract, rule 4). */
 export interface ChainSettings {
   /** Whole call, DNS to last body byte: 1–300 s. */
@@ -20,6 +24,7 @@ export interface ChainSettings {
   readonly alertsEnabled: boolean
   readonly dlqRetentionDays: 3 | 7 | 14 | 30
   readonly callbackEvents: CallbackEvents
+  readonly recordResponses: RecordedResponses
 }
 
 /** A queue's settings: those that a chain keeps, and those that every claim or end reads. */
@@ -48,6 +53,7 @@ export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
   maxParallelism: null,
   dlqRetentionDays: 14,
   callbackEvents: 'terminal',
+  recordResponses: 'all',
   strictParallelism: false,
   ...NO_FLOW,
 })

@@ -34,9 +34,10 @@ export function effectiveSettings(
   request: Omit<JobRequest, 'headers' | 'payload'>,
 ): ChainSettings {
   const { timeoutSeconds, retriesEnabled, retryDelays, successAssertions, callbackEvents } = request
+  const { recordResponses = null } = request
   const overrides = timeoutSeconds ?? retriesEnabled ?? retryDelays ?? successAssertions ?? callbackEvents
   // Most jobs have none.
-  if (overrides === null) return settings
+  if ((overrides ?? recordResponses) === null) return settings
   return {
     ...settings,
     timeoutSeconds: timeoutSeconds ?? settings.timeoutSeconds,
@@ -44,6 +45,7 @@ export function effectiveSettings(
     retryDelays: retryDelays ?? settings.retryDelays,
     successAssertions: successAssertions ?? settings.successAssertions,
     callbackEvents: callbackEvents ?? settings.callbackEvents,
+    recordResponses: recordResponses ?? settings.recordResponses,
   }
 }
 

@@ -10,7 +10,8 @@ import type { Judgement } from './call-judgement.ts'
 
 /**
  * The record to keep of a call. Bodies are cut at 16 KiB, between two characters. Values of secret headers are left out,
- * also where the target repeats them; a body that repeats one in another form is left out as a whole.
+ * also where the target repeats them; a body that repeats one in another form is left out as a whole. Where responses are
+ * not to be recorded, nothing is kept that the target has written.
  * @param masked names of the team's further secret headers, in lower case
  */
 export function recordCall(
@@ -35,7 +36,7 @@ export function recordCall(
       body: work.request.payload === null ? null : payload.text,
       bodyTruncated: payload.isCut,
     },
-    response: result.kind === 'answered' ? recordResponse(result, { secrets, masked }) : null,
+    response: responseOf(result, work, { secrets, masked }),
     failureReason: judgement.failureReason,
     errorMessage: judgement.errorMessage,
     timings: { queueWaitMs: work.startedAtMs - work.scheduledAtMs, ...roundTimings(result.timings) },
@@ -54,9 +55,21 @@ function roundTimings(timings: HttpCallResult['timings']): HttpCallResult['timin
   }
 }
 
+interface Hidden {
+  readonly secrets: readonly string[]
+  readonly masked: ReadonlySet<string>
+}
+
+function responseOf(result: EndedCall, { settings }: ClaimedJob, hidden: Hidden): CallRecord['response'] {
+  if (result.kind !== 'answered') return null
+  // Another version may write another form of less.
+  if (settings.recordResponses === 'all') return recordResponse(result, hidden)
+  return { status: result.status, headers: [], body: '', bodyTruncated: false, isLeftOut: true }
+}
+
 function recordResponse(
   result: Extract<HttpCallResult, { kind: 'answered' }>,
-  { secrets, masked }: { readonly secrets: readonly string[]; readonly masked: ReadonlySet<string> },
+  { secrets, masked }: Hidden,
 ): CallRecord['response'] {
   const body = cut(result.body, result.bodyTruncated)
   const headers = fittingHeaders(result.headers)

@@ -240,6 +240,10 @@ export interface HttpCronSpec {
    * Failures in a row that raise a failure alert; each one before them raises a warning.
    */
   readonly alertThreshold: number
+  /**
+   * What call records keep of what the target answers. None keeps the status and no header and no body. All is as the queue says.
+   */
+  readonly recordResponses: 'All' | 'None'
 }
 /**
  * The state of the cron; written by Punctual.
@@ -394,6 +398,10 @@ export interface HttpQueueSpec {
    * Terminal calls back when the chain has ended, EveryAttempt after each attempt too.
    */
   readonly callbackEvents: 'Terminal' | 'EveryAttempt'
+  /**
+   * What call records keep of what targets answer. None keeps the status and no header and no body.
+   */
+  readonly recordResponses: 'All' | 'None'
   /**
    * Stored for future strict parallelism; this version ignores it.
    */

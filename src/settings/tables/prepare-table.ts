@@ -37,6 +37,18 @@ export const PREPARE_SETTINGS = Object.freeze({
     help: 'Secret to make for the key of secrets in Redis',
     parse: parseSecretEntry,
   }),
+  makeRedisApiPassword: setting({
+    ...ofPrepare,
+    variable: 'PUNCTUAL_MAKE_REDIS_API_PASSWORD',
+    help: "Secret to make for the password of the API's user in the bundled Redis",
+    parse: parseSecretEntry,
+  }),
+  makeRedisExecutorPassword: setting({
+    ...ofPrepare,
+    variable: 'PUNCTUAL_MAKE_REDIS_EXECUTOR_PASSWORD',
+    help: "Secret to make for the password of the executors' user in the bundled Redis",
+    parse: parseSecretEntry,
+  }),
   makeRedisPassword: setting({
     ...ofPrepare,
     variable: 'PUNCTUAL_MAKE_REDIS_PASSWORD',

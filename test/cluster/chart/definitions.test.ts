@@ -85,6 +85,7 @@ describe('an HttpQueue', () => {
       respectRetryAfter: false,
       dlqRetentionDays: 14,
       callbackEvents: 'Terminal',
+      recordResponses: 'All',
       strictParallelism: false,
       draining: false,
       signing: { secretRefs: [] },

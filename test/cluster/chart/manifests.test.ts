@@ -120,7 +120,8 @@ function podsOf(manifests: string): AnyObject[] {
     const template = kind === 'Pod' ? { spec } : (spec?.['template'] as { spec: object } | undefined)
     if (template === undefined) return []
     const claims = (spec?.['volumeClaimTemplates'] ?? []) as { metadata: { name: string } }[]
-    const volumes = claims.map((claim) => ({ name: claim.metadata.name, emptyDir: {} }))
+    const { volumes: given = [] } = (template.spec ?? {}) as { volumes?: readonly object[] }
+    const volumes = [...claims.map((claim) => ({ name: claim.metadata.name, emptyDir: {} })), ...given]
     const alone = {
       restartPolicy: 'Never',
       serviceAccountName: 'default',

@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { renderChart } from '../../support/cluster/chart.ts'
 import { createChartWorld } from '../../support/cluster/chart-world.ts'
-import type { AnyObject } from '../../support/cluster/kubernetes-api.ts'
+import { type AnyObject, documentsOf } from '../../support/cluster/kubernetes-api.ts'
 
 const world = createChartWorld()
 const { api } = world
@@ -108,6 +109,113 @@ describe('a Redis of yours', () => {
     [{ url: 'redis://a', sentinels: ['redis://a'] }, /\/redis\/external\/sentinels\/0/],
   ])('%j is refused', async (external, message) => {
     await expect(rendered({ external })).rejects.toThrow(message)
+  })
+})
+
+interface Template {
+  readonly spec: {
+    readonly containers: ReadonlyArray<{
+      readonly env: ReadonlyArray<{
+        readonly name: string
+        readonly value?: string
+        readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly optional?: boolean } }
+      }>
+      readonly readinessProbe: { readonly exec?: { readonly command: readonly string[] } }
+    }>
+    readonly volumes?: readonly object[]
+  }
+}
+
+const templateOf = (objects: readonly AnyObject[], kind: string, name: string) =>
+  find(objects, kind, name).spec?.['template'] as Template
+
+/** By what each role logs in: the user in its URL, and the Secret of its password. */
+function loginsOf(objects: readonly AnyObject[]): unknown[] {
+  return ROLES.map((role) => {
+    const env = templateOf(objects, 'Deployment', `punctual-${role}`).spec.containers[0]?.env ?? []
+    const named = (name: string) => env.find((one) => one.name === name)
+    const { username } = new URL(named('PUNCTUAL_REDIS_URL')?.value ?? '')
+    return [username, named('PUNCTUAL_REDIS_PASSWORD')?.valueFrom?.secretKeyRef]
+  })
+}
+
+const OWN = ['', { name: 'punctual-redis', key: 'password' }]
+
+describe('users of the bundled Redis', () => {
+  test('are those of the API and the executors, and the password of the server goes to neither', async () => {
+    const objects = await rendered({})
+    expect(loginsOf(objects)).toEqual([
+      OWN,
+      ['punctual-api', { name: 'punctual-redis-api', key: 'password' }],
+      ['punctual-executor', { name: 'punctual-redis-executor', key: 'password' }],
+    ])
+    for (const role of ['api', 'executor'])
+      expect(JSON.stringify(find(objects, 'Deployment', `punctual-${role}`))).not.toContain(
+        '"punctual-redis"',
+      )
+  })
+
+  test('are made by the controller before the password that Redis waits for', async () => {
+    const text = await renderChart()
+    const made = [...text.matchAll(/name: (PUNCTUAL_MAKE_REDIS_\w+)\n +value: (.+)/g)]
+    expect(made.map(([, name, secret]) => [name, secret])).toEqual([
+      ['PUNCTUAL_MAKE_REDIS_API_PASSWORD', 'punctual-redis-api/password'],
+      ['PUNCTUAL_MAKE_REDIS_EXECUTOR_PASSWORD', 'punctual-redis-executor/password'],
+      ['PUNCTUAL_MAKE_REDIS_PASSWORD', 'punctual-redis/password'],
+    ])
+    expect(text).toContain(
+      'resourceNames: [punctual-token, punctual-key, punctual-redis-api, punctual-redis-executor, punctual-redis]',
+    )
+  })
+
+  test('do not keep Redis waiting: their Secrets are optional, and its own password is as before', async () => {
+    const objects = await rendered({})
+    await api.apply(JSON.stringify(find(objects, 'StatefulSet', 'punctual-redis')), { dryRun: true })
+    const { containers, volumes } = templateOf(objects, 'StatefulSet', 'punctual-redis').spec
+    const [redis] = containers
+    expect(
+      redis?.env.flatMap(({ name, valueFrom }) => (valueFrom ? [[name, valueFrom.secretKeyRef]] : [])),
+    ).toEqual([
+      ['REDIS_PASSWORD', { name: 'punctual-redis', key: 'password' }],
+      ['API_PASSWORD', { name: 'punctual-redis-api', key: 'password', optional: true }],
+      ['EXECUTOR_PASSWORD', { name: 'punctual-redis-executor', key: 'password', optional: true }],
+    ])
+    const file = (role: string) => ({
+      secret: {
+        name: `punctual-redis-${role}`,
+        optional: true,
+        items: [{ key: 'password', path: role }],
+      },
+    })
+    expect(volumes).toEqual([{ name: 'users', projected: { sources: [file('api'), file('executor')] } }])
+    const script = readFileSync(
+      new URL('../../../charts/punctual/files/redis-users.sh', import.meta.url),
+      'utf8',
+    )
+    expect(redis?.readinessProbe.exec?.command).toEqual(['sh', '-c', script.trim()])
+  })
+
+  test.each<[string, readonly string[]]>([
+    ['the password is in a Secret of yours', ['redis.bundled.existingSecret=punctual-redis']],
+    ['the chart makes no rights', ['rbac.create=false']],
+    ['they are not wanted', ['redis.bundled.users.enabled=false']],
+  ])('are not there where %s', async (_where, set) => {
+    const text = await renderChart({ set })
+    expect(text).not.toContain('redis-api')
+    const objects = documentsOf(text)
+    expect(loginsOf(objects)).toEqual([OWN, OWN, OWN])
+    const { containers } = templateOf(objects, 'StatefulSet', 'punctual-redis').spec
+    expect(containers[0]?.readinessProbe.exec?.command).toEqual(['redis-cli', '-e', 'ping'])
+  })
+
+  test('are there where they are asked for', async () => {
+    const set = ['redis.bundled.existingSecret=mine', 'redis.bundled.users.enabled=true']
+    const text = await renderChart({ set })
+    expect(loginsOf(documentsOf(text))[1]).toEqual([
+      'punctual-api',
+      { name: 'punctual-redis-api', key: 'password' },
+    ])
+    expect(text).not.toContain('PUNCTUAL_MAKE_REDIS_PASSWORD')
   })
 })
 

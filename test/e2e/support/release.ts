@@ -8,7 +8,13 @@ export const RELEASE = 'punctual'
 const HELM_TIMEOUT_MS = 300_000
 const ANSWERING_TIMEOUT_MS = 60_000
 const LEAVING_TIMEOUT_MS = 60_000
-const SECRETS = ['punctual-token', 'punctual-key', 'punctual-redis']
+const SECRETS = [
+  'punctual-token',
+  'punctual-key',
+  'punctual-redis',
+  'punctual-redis-api',
+  'punctual-redis-executor',
+]
 const VOLUME_CLAIM = 'data-punctual-redis-0'
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))

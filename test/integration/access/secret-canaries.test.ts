@@ -9,6 +9,7 @@ import { secretValueText } from '../../../src/domain/secrets/secret-values.ts'
 import { NO_OWN_SECRETS } from '../../../src/ports/access/own-secrets.ts'
 import { newCronSpec } from '../../../src/resources/manifests/cron-manifest.ts'
 import type { Arrival } from '../../support/targets/target.ts'
+import { keysWith } from '../../support/redis/keys-with.ts'
 import { until } from '../../support/until.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
 
@@ -306,7 +307,7 @@ describe('values of Secrets that a cron names', () => {
     }
     await send('GET', '/api/audit')
     for (const secret of [value, own, ofTeam, queueOwn]) {
-      expect([...(await findersOf(secret)), ...(await keysWith(here, secret))]).toEqual([])
+      expect([...(await findersOf(secret)), ...(await keysWith(here.redis.client, secret))]).toEqual([])
     }
   })
 
@@ -457,37 +458,10 @@ describe('header secrets of a team', () => {
     )
     expect(here.target.arrivals('/late')).toEqual([])
     for (const secret of [former, value]) {
-      expect([...(await findersOf(secret)), ...(await keysWith(here, secret))]).toEqual([])
+      expect([...(await findersOf(secret)), ...(await keysWith(here.redis.client, secret))]).toEqual([])
     }
   })
 })
-
-/** Keys in Redis that hold a text, in whatever form they keep it. */
-async function keysWith({ redis: { client } }: Installation, text: string): Promise<string[]> {
-  const found: string[] = []
-  for (const key of await client.keys('*')) {
-    const held = await everythingIn(client, key)
-    if (held.includes(text) || held.includes(Buffer.from(text).toString('base64'))) found.push(key)
-  }
-  return found
-}
-
-async function everythingIn(client: Installation['redis']['client'], key: string): Promise<string> {
-  switch (await client.type(key)) {
-    case 'hash':
-      return JSON.stringify(await client.hgetall(key))
-    case 'list':
-      return JSON.stringify(await client.lrange(key, 0, -1))
-    case 'set':
-      return JSON.stringify(await client.smembers(key))
-    case 'zset':
-      return JSON.stringify(await client.zrange(key, '0', '-1'))
-    case 'stream':
-      return JSON.stringify(await client.xrange(key, '-', '+'))
-    default:
-      return String(await client.get(key))
-  }
-}
 
 test('a header that the team masks reaches the target, and is shown nowhere', async () => {
   const value = canary('masked')

@@ -1,12 +1,9 @@
 /**
- * Every operation of the contract, asked wrongly in every way, of a whole installation: what is added to openapi.yaml is
- * covered by itself. Every answer must be one that the document has for its status.
+ * Every operation of the contract, asked wrongly in every way by somebody who may ask, of a whole installation: what is
+ * added to openapi.yaml is covered by itself. Every answer must be one that the document has for its status. Those who
+ * may not ask are in `access/access-matrix`.
  */
-import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { SCOPE_PERMISSIONS, SCOPES, type Scope } from '../../../src/domain/access/permission.ts'
 import {
   faultsOf,
   hasQuery,
@@ -20,25 +17,15 @@ import {
 } from '../../support/rules/contract-document.ts'
 import type { ApiAnswer, ApiClient } from '../../support/servers/api-client.ts'
 import { createStandaloneWorld } from '../../support/servers/standalone-world.ts'
-import { until } from '../../support/until.ts'
 
 const world = createStandaloneWorld()
-const tokens = {
-  other: randomBytes(24).toString('hex'),
-  expired: randomBytes(24).toString('hex'),
-  ...Object.fromEntries(SCOPES.map((scope) => [scope, randomBytes(24).toString('hex')])),
-} as Readonly<Record<'other' | 'expired' | Scope, string>>
-
 let client: ApiClient
 /** Of the team `default`, by the name of the parameter. */
 const ids: Record<string, string> = {}
 
 beforeAll(async () => {
-  const folder = world.newFolder()
-  mkdirSync(join(folder, 'resources'), { recursive: true })
-  writeFileSync(join(folder, 'resources/tokens.yaml'), tokenManifests())
   // With a test clock, or its operations would be a 404 to everybody.
-  client = (await world.start(folder, { PUNCTUAL_TEST_CLOCK: '1' })).client
+  client = (await world.start(world.newFolder(), { PUNCTUAL_TEST_CLOCK: '1' })).client
   const made = async (path: string, body: object) => (await client.send<never>('POST', path, body)).body
   const pushed: { job_id: number; queue_id: number } = await made('/api/jobs', {
     queue: 'secret-queue',
@@ -60,26 +47,17 @@ beforeAll(async () => {
     end_at: '2030-01-01T01:00:00Z',
   })
   ids['window_id'] = window.id
-  for (const token of [tokens.other, tokens.push]) {
-    await until('the tokens are known', async () => (await ask({ ...OF_CONTRACT, token })).status === 200)
-  }
 }, 60_000)
 afterAll(() => world.close())
 
 interface Asked {
   readonly method: string
   readonly path: string
-  readonly token?: string | null
   readonly body?: unknown
 }
 
-const OF_CONTRACT = { method: 'GET', path: '/api/openapi.json' }
-
-/** By the first token unless another is given; null = none. */
-async function ask({ method, path, token, body }: Asked) {
-  const authorization =
-    token === null ? { authorization: '' } : token === undefined ? {} : { authorization: `Bearer ${token}` }
-  return client.send(method, path, body, authorization)
+function ask({ method, path, body }: Asked): Promise<ApiAnswer> {
+  return client.send(method, path, body)
 }
 
 interface Case {
@@ -87,7 +65,6 @@ interface Case {
   readonly method: string
   readonly path: string
   readonly operation: Operation
-  readonly permission: string | null
   /** The first example of the document. */
   readonly body: unknown
 }
@@ -97,7 +74,6 @@ const ALL: Case[] = operations().map(({ method, path, operation }) => ({
   method,
   path,
   operation,
-  permission: operation['x-permission'] ?? null,
   body: Object.values(operation.requestBody?.content?.['application/json']?.examples ?? {})[0]?.value,
 }))
 /** Those of a session are asked with its cookie, by tests of their own. */
@@ -109,10 +85,6 @@ const named = (cases: readonly Case[]) => cases.map((one) => [one.id, one] as co
 /** The path with ids of the team `default`; those of unknown kinds exist in no team. */
 function pathOf({ path }: Case): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '1')
-}
-
-function isStream({ operation: { responses } }: Case): boolean {
-  return resolve(responses['200'] ?? {}).content?.['text/event-stream'] !== undefined
 }
 
 /** That the document has this answer for this status. */
@@ -133,56 +105,6 @@ test('something is walked', () => {
     CASES.filter(({ body, operation }) => body === undefined && operation.requestBody?.required === true),
   ).toEqual([])
 })
-
-const OF_SESSIONS = ALL.filter(({ operation }) => (operation.security?.length ?? 0) > 0)
-test.each(named(OF_SESSIONS))('%s without any credentials is a 401', async (_id, one) => {
-  expect(await expectRefusal(one, { token: null }, 401)).toMatchObject({
-    error: expect.any(String) as string,
-  })
-})
-
-test.each(named(refusedWith('401')))(
-  '%s without a token, with one of nobody, and with an expired one is a 401',
-  async (_id, one) => {
-    expect(await expectRefusal(one, { token: null }, 401)).toEqual({ error: 'Missing authorization token' })
-    for (const token of ['x', 'x'.repeat(300), `${tokens.other}x`, tokens.other.slice(1)]) {
-      expect(await expectRefusal(one, { token }, 401)).toEqual({ error: 'Invalid authorization token' })
-    }
-    expect(await expectRefusal(one, { token: tokens.expired }, 401)).toMatchObject({
-      error: expect.stringContaining('expired') as string,
-    })
-  },
-)
-
-// A stream has no end to wait for.
-const ENDING = CASES.filter((one) => !isStream(one))
-test.each(named(ENDING))(
-  '%s by a token of another team touches and shows nothing of this one',
-  async (_id, one) => {
-    const answer = await ask({ method: one.method, path: pathOf(one), body: one.body, token: tokens.other })
-    expect(JSON.stringify(answer.body)).not.toContain('secret-')
-    expectDocumented(one, answer)
-    if (one.path.includes('{')) expect(answer.status).toBe(404)
-    for (const [name, path] of Object.entries({ job_id: 'jobs', queue_id: 'queues', cron_id: 'crons' })) {
-      expect((await client.send('GET', `/api/${path}/${ids[name]}`)).status).toBe(200)
-    }
-  },
-)
-
-test.each(named(refusedWith('403')))(
-  '%s with every scope that does not permit it is a 403',
-  async (_id, one) => {
-    const lacking = SCOPES.filter(
-      (scope) => !(SCOPE_PERMISSIONS[scope] as ReadonlySet<string>).has(one.permission ?? ''),
-    )
-    expect(lacking).not.toEqual([])
-    for (const scope of lacking) {
-      expect(await expectRefusal(one, { token: tokens[scope] }, 403)).toMatchObject({
-        error: expect.stringContaining(one.permission ?? '') as string,
-      })
-    }
-  },
-)
 
 test.each(named(refusedWith('404')))('%s of nothing is a 404', async (_id, one) => {
   const nothing = [
@@ -274,20 +196,3 @@ test.each(named(PAGED))('%s with a cursor of nothing or of another list is a 422
     expect(body).toMatchObject({ errors: { cursor: [expect.any(String)] } })
   }
 })
-
-function tokenManifests(): string {
-  const manifest = (name: string, token: string, spec: object, namespace = 'default') =>
-    JSON.stringify({
-      apiVersion: 'punctual.dev/v1alpha1',
-      kind: 'ApiToken',
-      metadata: { name, namespace },
-      spec: { sha256: createHash('sha256').update(token).digest('hex'), ...spec },
-    })
-  return [
-    manifest('others', tokens.other, {}, 'other'),
-    manifest('expired', tokens.expired, { expiresAt: '2020-01-01T00:00:00Z' }),
-    ...SCOPES.map((scope) =>
-      manifest(scope, tokens[scope], { scopes: [`${scope[0]?.toUpperCase()}${scope.slice(1)}`] }),
-    ),
-  ].join('\n---\n')
-}

@@ -125,8 +125,8 @@ function faultsBySchema(what: string, schema: object, value: unknown): string[] 
 }
 
 /**
- * Whether `contract-matrix` asks a whole installation for this refusal of the operation, in every way; `openapi-walk` asks
- * for all other answers.
+ * Whether `contract-matrix`, or `access-matrix` for refused senders, asks a whole installation for this refusal of the
+ * operation, in every way; `openapi-walk` asks for all other answers.
  */
 export function isAskedOfInstallation(path: string, operation: Operation, status: string): boolean {
   // An operation of a session is asked with its cookie.

@@ -182,6 +182,9 @@ async function holdRoom(port: number): Promise<Socket> {
 /** What needs the cookie of a session. */
 const BY_SESSION = new Set(['readSession', 'endSession'])
 
+/** Their only 403 is that of a browser that another site has sent. */
+const CHANGES_WITHOUT_PERMISSION = new Set(['openSession', 'createLoginCode', 'endOneSession'])
+
 /** A provider at which everybody has logged in, and a browser that comes back from it. */
 function oidcOf(kind: 'done' | 'unavailable', admission: Admission): ApiChange {
   const pending = { state: 's', nonce: 'n', verifier: 'v' }
@@ -229,6 +232,10 @@ function sessionScenarioOf(operationId: string, status: string): Scenario | null
   if (operationId === 'readLoginCode') return codeScenarioOf(status)
   if (operationId === 'createLoginCode' && status === '503')
     return { call: { headers: BEARER }, parts: { loginCodes: failingCodes(new StoreUnavailableError('x')) } }
+  if (CHANGES_WITHOUT_PERMISSION.has(operationId) && status === '403')
+    return {
+      call: { headers: { ...FIRST_SESSION, 'x-punctual-request': '1', 'sec-fetch-site': 'cross-site' } },
+    }
   if (operationId === 'openSession' && status === '429') return { call: { headers: BEARER }, repeated: 11 }
   if (/^(?:begin|finish)Login$/.test(operationId)) return loginScenarioOf(status)
   if (!BY_SESSION.has(operationId)) return null

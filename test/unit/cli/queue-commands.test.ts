@@ -90,7 +90,7 @@ test('a pause and a drain take a reason', async () => {
 test('an edit sends what is given, and shows warnings', async () => {
   api.answer = { status: 200, body: JSON.stringify({ ...QUEUE, warnings: ['It can never pass.'] }) }
   const args =
-    'queues edit 7 --max-parallelism 4 --rate-limit 600/5m --respect-retry-after on --circuit-breaker percent=50,open=30 --no-retry-statuses 410,404 --retry-jitter 20 --strict-parallelism on --timeout 10 --retries off --retry-delays 10,60 --dlq-retention-days 7 --alerts on --callback-events terminal'
+    'queues edit 7 --max-parallelism 4 --rate-limit 600/5m --respect-retry-after on --circuit-breaker percent=50,open=30 --no-retry-statuses 410,404 --retry-jitter 20 --strict-parallelism on --timeout 10 --retries off --retry-delays 10,60 --dlq-retention-days 7 --alerts on --callback-events terminal --record-responses none'
   expect((await api.run(args.split(' '))).out).toContain('\nIt can never pass.\n')
   await api.run(['queues', 'edit', '7', '--no-max-parallelism'])
   const edits = api.received.filter(({ method }) => method === 'PATCH')
@@ -109,6 +109,7 @@ test('an edit sends what is given, and shows warnings', async () => {
       dlq_retention_days: 7,
       alerts_enabled: true,
       callback_events: 'terminal',
+      record_responses: 'none',
     },
     { max_parallelism: null },
   ])
@@ -142,6 +143,8 @@ test('a page says how fast the target is called, and why it is not', async () =>
   const limited = { reason: 'rate_limited', until: 'SOON' }
   api.answer = { status: 200, body: JSON.stringify({ ...QUEUE, throttled: limited }) }
   expect((await api.run(['queues', 'show', '7'])).out).toContain('\nthrottled: rate limited until SOON\n')
+  api.answer = { status: 200, body: JSON.stringify({ ...QUEUE, record_responses: 'none' }) }
+  expect((await api.run(['queues', 'show', '7'])).out).toContain('\nof responses only the status is kept\n')
   const tried = { reason: 'target_asks_to_wait', until: null }
   const rest = { rate_limit: { limit: 5, period_seconds: 7200 }, circuit_breaker: null }
   const none = { respect_retry_after: false, no_retry_statuses: [], retry_jitter_percent: 0 }

@@ -22,6 +22,7 @@ const QUEUE: Queue = {
   max_parallelism: null,
   dlq_retention_days: 14,
   callback_events: 'terminal',
+  record_responses: 'all',
   strict_parallelism: false,
   rate_limit: null,
   respect_retry_after: false,
@@ -52,6 +53,7 @@ test('settings are told in words', () => {
     'After 1 min, then 30 min',
     'Status 2xx',
     'When the chain has ended',
+    'Status, headers and body',
     '14 days',
     'None',
   ])
@@ -65,6 +67,7 @@ test('settings are told in words', () => {
     respect_retry_after: true,
     circuit_breaker: { failure_percent: 50, min_calls: 10, window_seconds: 60, open_seconds: 30 },
     callback_events: 'every_attempt',
+    record_responses: 'none',
     alerts_enabled: true,
     success_assertions: [
       { type: 'status_code_equals', value: 201 },
@@ -82,6 +85,7 @@ test('settings are told in words', () => {
     'None',
     'Status 2xx, status 201, “ok” in the body, less than 1500 ms',
     'After every attempt',
+    'The status alone',
     '14 days',
     'When jobs fail or limits are near',
   ])

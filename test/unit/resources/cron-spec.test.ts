@@ -3,6 +3,7 @@ import { DEFAULT_CRON_SETTINGS } from '../../../src/domain/crons/cron.ts'
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import { nameOfNewCron, newCronManifest } from '../../../src/resources/manifests/cron-manifest.ts'
 import { specOfCronSettings } from '../../../src/resources/cron-spec.ts'
+import { recordedOf } from '../../../src/resources/recorded-spec.ts'
 import { createManifestReader } from '../../../src/resources/manifests/manifest-reader.ts'
 
 const reader = createManifestReader('default')
@@ -31,6 +32,7 @@ const ALL: CronSettings = {
   timeZone: 'America/Argentina/Ushuaia',
   isActive: false,
   concurrencyPolicy: 'forbid',
+  recordResponses: 'none',
   missedRunPolicy: 'all',
   startingDeadlineSeconds: 60,
   jitterSeconds: 30,
@@ -67,6 +69,10 @@ describe('settings and spec', () => {
       const spec = specOfCronSettings({ [field]: value })
       expect(read(manifest(spec)).settings).toMatchObject({ [field]: value })
     }
+  })
+
+  test('keep responses where the definition in the cluster does not know the setting yet', () => {
+    expect(recordedOf(undefined)).toBe('all')
   })
 
   test('of what is absent is null, as a merge patch takes it away', () => {

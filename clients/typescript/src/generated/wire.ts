@@ -56,6 +56,10 @@ export type Throttled = {
  */
 export type CallbackEvents = 'terminal' | 'every_attempt'
 /**
+ * What call records keep of what targets answer: `all`, or with `none` the status and the times, and neither headers nor body.
+ */
+export type RecordResponses = 'all' | 'none'
+/**
  * Timeout of the whole call, from DNS to the last byte of the body.
  */
 export type TimeoutSeconds = number
@@ -764,6 +768,7 @@ export interface JobSettings {
    */
   success_assertions: SuccessAssertion[]
   callback_events: CallbackEvents
+  record_responses: RecordResponses
 }
 export interface StatusCodeEquals {
   type: 'status_code_equals'
@@ -814,6 +819,10 @@ export interface HeaderLine {
 }
 export interface CallResponse {
   status: number
+  /**
+   * false = the queue or the cron has `record_responses` `none`: headers, body and notes of the response are not kept, and are empty here.
+   */
+  is_recorded: boolean
   /**
    * At most 16 KiB of them.
    */
@@ -1016,6 +1025,7 @@ export interface Queue {
   circuit_breaker: CircuitBreaker | null
   dlq_retention_days: 3 | 7 | 14 | 30
   callback_events: CallbackEvents
+  record_responses: RecordResponses
   /**
    * Stored, without effect in this version.
    */
@@ -1063,6 +1073,7 @@ export interface EditedQueue {
   circuit_breaker: CircuitBreaker | null
   dlq_retention_days: 3 | 7 | 14 | 30
   callback_events: CallbackEvents
+  record_responses: RecordResponses
   /**
    * Stored, without effect in this version.
    */
@@ -1097,6 +1108,7 @@ export interface QueueEdit {
   circuit_breaker?: CircuitBreakerInput | null
   dlq_retention_days?: (3 | 7 | 14 | 30) | null
   callback_events?: CallbackEvents | null
+  record_responses?: RecordResponses | null
   strict_parallelism?: boolean | null
 }
 /**
@@ -1122,6 +1134,7 @@ export interface QueueCreate {
   circuit_breaker?: CircuitBreakerInput | null
   dlq_retention_days?: (3 | 7 | 14 | 30) | null
   callback_events?: CallbackEvents | null
+  record_responses?: RecordResponses | null
   strict_parallelism?: boolean | null
 }
 /**
@@ -1166,6 +1179,7 @@ export interface QueueRow {
   circuit_breaker: CircuitBreaker | null
   dlq_retention_days: 3 | 7 | 14 | 30
   callback_events: CallbackEvents
+  record_responses: RecordResponses
   /**
    * Stored, without effect in this version.
    */
@@ -2086,6 +2100,10 @@ export interface CronCreate {
    * The queue to run through, with its parallelism, retries and dead letters. Without a queue the next tick is the retry.
    */
   queue?: string | null
+  /**
+   * With `all`, as the queue says.
+   */
+  record_responses?: RecordResponses | null
 }
 /**
  * `null` removes `payload`, `callback_url`, `starting_deadline_seconds` and `queue`, and counts as absent elsewhere.
@@ -2144,6 +2162,10 @@ export interface CronEdit {
    * The queue to run through, with its parallelism, retries and dead letters. Without a queue the next tick is the retry.
    */
   queue?: string | null
+  /**
+   * With `all`, as the queue says.
+   */
+  record_responses?: RecordResponses | null
 }
 export interface CreatedCron {
   id: Id
@@ -2182,6 +2204,7 @@ export interface CronSummary {
   starting_deadline_seconds: number | null
   jitter_seconds: number
   queue: string | null
+  record_responses: RecordResponses
   /**
    * Includes the cron's spread within `jitter_seconds`; null while it is paused.
    */
@@ -2255,6 +2278,7 @@ export interface Cron {
   starting_deadline_seconds: number | null
   jitter_seconds: number
   queue: string | null
+  record_responses: RecordResponses
   /**
    * Includes the cron's spread within `jitter_seconds`; null while it is paused.
    */

@@ -6,6 +6,7 @@ import type { CronOrigin, FailureReason, JobRequest, Method } from '../../../dom
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../domain/jobs/queue-settings.ts'
 import type { CronRun } from '../../../ports/crons.ts'
 import { decodeAssertions, encodeAssertions, withoutTail, type EncodedAssertions } from './job-record.ts'
+import { decodeRecorded, encodeRecorded } from './recorded-responses.ts'
 
 /**
  * The format of crons in Redis. A definition is a JSON array without trailing defaults. The state, which the steps read
@@ -33,6 +34,7 @@ type Definition = [
   jitterSeconds?: number,
   alertThreshold?: number,
   signer?: string | 0,
+  recordResponses?: number,
 ]
 
 const MISSED_RUN_POLICIES = ['latest', 'skip', 'all'] as const
@@ -71,6 +73,7 @@ export function encodeDefinition(place: { team: string; name: string }, cron: Cr
     cron.jitterSeconds,
     cron.alertThreshold,
     cron.signer ?? 0,
+    encodeRecorded(cron.recordResponses),
   ]
   return JSON.stringify(withoutTail(definition, (index) => DEFAULTS[index] ?? 0))
 }
@@ -84,7 +87,8 @@ export interface DefinedCron {
 function decodeDefinition(text: string, isActive: boolean): DefinedCron {
   const [field, url, cronExpression, timeZone, displayName, payload, headers, method, queue, ...rest] =
     JSON.parse(text) as Definition
-  const [callbackUrl, timeout, assertions, forbids, missed, deadline, jitter, threshold, signer] = rest
+  const [callbackUrl, timeout, assertions, forbids, missed, deadline, jitter, threshold, ...last] = rest
+  const [signer, recorded] = last
   const slash = field.indexOf('/')
   const name = field.slice(slash + 1)
   return {
@@ -109,6 +113,7 @@ function decodeDefinition(text: string, isActive: boolean): DefinedCron {
       successAssertions: decodeAssertions(given(assertions) ?? []),
       alertThreshold: threshold ?? DEFAULT_CRON_SETTINGS.alertThreshold,
       signer: given(signer),
+      recordResponses: decodeRecorded(recorded),
     },
   }
 }
@@ -149,6 +154,7 @@ export function requestOfRun(cron: CronSettings, mark: CronOrigin, callDepth = 0
     retryDelays: null,
     retriesEnabled: null,
     successAssertions: hasAssertions ? cron.successAssertions : null,
+    ...(cron.recordResponses === 'all' ? {} : { recordResponses: cron.recordResponses }),
     cron: cron.signer === null ? mark : { ...mark, signer: cron.signer },
     ...(callDepth === 0 ? {} : { callDepth }),
   }

@@ -20,6 +20,7 @@ import {
   type EncodedAssertions,
   type EncodedMark,
 } from './job-record.ts'
+import { decodeOwnRecorded, encodeRecorded } from './recorded-responses.ts'
 
 /** The first part of a record. */
 export const END_CODES = { success: 's', failed_no_retries: 'f', dead_lettered: 'd' } as const
@@ -51,6 +52,7 @@ type OwnSettings = [
   retriesEnabled?: number,
   callbackEvents?: number,
   successAssertions?: EncodedAssertions | 0,
+  recordResponses?: number,
 ]
 
 export function encodeFinished(record: FinishedRecord): string {
@@ -92,6 +94,7 @@ function encodeOwn(request: FinishedRecord['request']): OwnSettings | 0 {
     retriesEnabled === null ? 0 : retriesEnabled ? 1 : 2,
     callbackEvents === null ? 0 : callbackEvents === 'terminal' ? 1 : 2,
     successAssertions === null ? 0 : encodeAssertions(successAssertions),
+    encodeRecorded(request.recordResponses),
   ]
   return own.every((part) => part === 0) ? 0 : (withoutTail(own, () => 0) as OwnSettings)
 }
@@ -100,15 +103,22 @@ function decodeOwn(
   own: OwnSettings | 0 | undefined,
 ): Pick<
   JobRequest,
-  'timeoutSeconds' | 'retryDelays' | 'retriesEnabled' | 'callbackEvents' | 'successAssertions'
+  | 'timeoutSeconds'
+  | 'retryDelays'
+  | 'retriesEnabled'
+  | 'callbackEvents'
+  | 'successAssertions'
+  | 'recordResponses'
 > {
-  const [timeout = 0, delays = 0, retries = 0, events = 0, assertions = 0] = own === 0 ? [] : (own ?? [])
+  const [timeout = 0, delays = 0, retries = 0, events = 0, ...rest] = own === 0 ? [] : (own ?? [])
+  const [assertions = 0, recorded] = rest
   return {
     timeoutSeconds: timeout === 0 ? null : timeout,
     retryDelays: delays === 0 ? null : delays,
     retriesEnabled: retries === 0 ? null : retries === 1,
     callbackEvents: events === 0 ? null : events === 1 ? 'terminal' : 'every_attempt',
     successAssertions: assertions === 0 ? null : decodeAssertions(assertions),
+    ...decodeOwnRecorded(recorded),
   }
 }
 

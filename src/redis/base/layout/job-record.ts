@@ -10,6 +10,7 @@ import {
   type Method,
 } from '../../../domain/jobs/job.ts'
 import type { SuccessAssertion } from '../../../domain/jobs/assertion.ts'
+import { decodeOwnRecorded, encodeRecorded } from './recorded-responses.ts'
 
 /**
  * The format of jobs in Redis. A record is text, so that `redis-cli` shows it; the steps read its head:
@@ -48,6 +49,7 @@ type Meta = [
   callDepth?: number,
   bulkId?: number,
   bodyEncoding?: number,
+  recordResponses?: number,
 ]
 
 /** A separate line if the request is large. */
@@ -101,6 +103,7 @@ function metaText(
     request.callDepth ?? 0,
     request.bulkId ?? 0,
     encodeBodyEncoding(request.bodyEncoding),
+    encodeRecorded(request.recordResponses),
   ]
   return JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))
 }
@@ -136,6 +139,7 @@ export function decodeRequest(part: string): JobRequest {
     callDepth = 0,
     bulkId = 0,
     bodyEncoding = 0,
+    recorded,
   ] = meta as Meta
   const { headers, assertions, payload } = largePartsOf(meta as Meta, rest)
   const request: JobRequest = {
@@ -154,6 +158,7 @@ export function decodeRequest(part: string): JobRequest {
     ...(callDepth === 0 ? {} : { callDepth }),
     ...(bulkId === 0 ? {} : { bulkId }),
     ...decodeBodyEncoding(bodyEncoding),
+    ...decodeOwnRecorded(recorded),
   }
   if (!isRequest(request)) throw new Error('a request is damaged')
   return request

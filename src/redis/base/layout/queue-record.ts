@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import type { CircuitBreaker, FlowSettings, Throttle } from '../../../domain/jobs/flow.ts'
 import type { ChainSettings } from '../../../domain/jobs/queue-settings.ts'
 import { decodeAssertions, encodeAssertions, type EncodedAssertions } from './job-record.ts'
+import { decodeRecorded, encodeRecorded } from './recorded-responses.ts'
 
 /** Chain settings as frozen in `set`, and their name, which is the hash of their content. */
 export function encodeSettings(settings: ChainSettings): { hash: string; json: string } {
-  const { noRetryStatuses, retryJitterPercent } = settings
-  // Settings that have neither keep the hash that they had before there were these.
-  const added = noRetryStatuses.length > 0 || retryJitterPercent > 0
+  const { noRetryStatuses, retryJitterPercent, recordResponses } = settings
+  // Settings that have none of them keep the hash that they had before there were these.
+  const recorded = encodeRecorded(recordResponses)
+  const added = noRetryStatuses.length > 0 || retryJitterPercent > 0 || recorded > 0
   const json = JSON.stringify([
     settings.timeoutSeconds,
     settings.retriesEnabled,
@@ -17,6 +19,7 @@ export function encodeSettings(settings: ChainSettings): { hash: string; json: s
     settings.dlqRetentionDays,
     settings.callbackEvents,
     ...(added ? [noRetryStatuses, retryJitterPercent] : []),
+    ...(recorded > 0 ? [recorded] : []),
   ])
   return { hash: hashOf(json), json }
 }
@@ -40,12 +43,13 @@ type SettingsTuple = [
   callbackEvents: ChainSettings['callbackEvents'],
   noRetryStatuses?: number[],
   retryJitterPercent?: number,
+  recordResponses?: number,
 ]
 
 export function decodeSettings(json: string): ChainSettings {
   const [timeoutSeconds, retriesEnabled, retryDelays, assertions, alertsEnabled, dlqRetentionDays, ...rest] =
     JSON.parse(json) as SettingsTuple
-  const [events, noRetryStatuses = [], retryJitterPercent = 0] = rest
+  const [events, noRetryStatuses = [], retryJitterPercent = 0, recorded] = rest
   return {
     timeoutSeconds,
     retriesEnabled,
@@ -56,6 +60,7 @@ export function decodeSettings(json: string): ChainSettings {
     alertsEnabled,
     dlqRetentionDays,
     callbackEvents: events,
+    recordResponses: decodeRecorded(recorded),
   }
 }
 

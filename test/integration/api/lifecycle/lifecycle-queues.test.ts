@@ -50,6 +50,7 @@ describe.concurrent('a queue', () => {
       circuit_breaker: null,
       dlq_retention_days: 14,
       callback_events: 'terminal',
+      record_responses: 'all',
       strict_parallelism: false,
       throttled: null,
       counts: { pending: 0, delayed: 1, processing: 0, dead: 0 },

@@ -101,6 +101,26 @@ test('one team has so many bytes, whoever asks at once, and none of another', as
   expect(await next.putOwnSecrets(cron(first), values(30_000))).toMatchObject({ status: 'too_large' })
 })
 
+test('two teams that fill theirs at once have the same room, as if each were alone', async () => {
+  const compiler = newCompiler()
+  const names = Array.from({ length: 40 }, (_, i) => `c${i}`)
+  const ends = await Promise.all(
+    names.flatMap((name) =>
+      ['one', 'two'].map(async (team) => {
+        const { status } = await compiler.putOwnSecrets(cron(name, team), values(30_000))
+        return [team, status] as const
+      }),
+    ),
+  )
+  const takenBy = (team: string) => ends.filter(([of, status]) => of === team && status === 'applied').length
+  const bytes = [await storedBytes('one'), await storedBytes('two')]
+  expect(takenBy('one')).toBe(takenBy('two'))
+  for (const each of bytes) {
+    expect(each).toBeLessThanOrEqual(SECRET_BYTES_PER_TEAM_MAX)
+    expect(each).toBeGreaterThan(SECRET_BYTES_PER_TEAM_MAX - 45_000)
+  }
+})
+
 test('whose first signing secrets are refused is not signed for by the team', async () => {
   const compiler = newCompiler()
   const signingSecretRefs = [{ name: 'partner', key: 'secret' }]

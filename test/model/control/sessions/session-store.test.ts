@@ -18,6 +18,7 @@ const CREDENTIAL = { kind: 'token', token: TOKEN } as const
 const CI: SessionSubject = { kind: 'token', team: 'default', name: 'ci' }
 const ANN: SessionSubject = { kind: 'user', team: null, name: 'ann' }
 const MINUTE_MS = 60_000
+const LOGINS_OF_ONE = 200
 const ORIGIN = { device: 'Firefox on Windows', address: '203.0.113.7' } as const
 
 let redis: TestRedis
@@ -199,6 +200,16 @@ describe('the list of a subject', () => {
     await store.endListed(CI, id)
     await store.endListed(CI, id)
     assert.deepEqual([await isOpen(one), await isOpen(two), await isOpen(others)], [false, true, true])
+  })
+
+  test('has at most twenty, however often one logs in, and those of another stay as they were', async () => {
+    const others = [await openOne(ANN), await openOne(ANN)]
+    const before = await listed(ANN)
+    for (let i = 0; i < LOGINS_OF_ONE; i += 1) await openOne()
+    assert.equal((await listed()).length, SESSIONS_PER_SUBJECT_MAX)
+    assert.deepEqual(await listed(ANN), before)
+    for (const id of others) assert.ok(await isOpen(id))
+    await assertClean(world)
   })
 
   test('shows no session that has ended, and leaves nothing of it behind at the next login', async () => {

@@ -266,6 +266,7 @@ describe('lists', () => {
           circuit_breaker: null,
           dlq_retention_days: 14,
           callback_events: 'terminal',
+          record_responses: 'all',
           strict_parallelism: false,
           throttled: null,
           counts: { pending: 1, delayed: 2, processing: 3, dead: 4 },

@@ -143,7 +143,7 @@ describe('crons', () => {
   test('are changed where something is said', async () => {
     api.answer = { status: 200, body: JSON.stringify(cron) }
     const said =
-      '--name N --expression x --url https://e.com --zone UTC --method put --header A:1 --header B:2 --payload - --queue q --timeout 5 --callback-url https://c.com --forbid --missed-runs all --starting-deadline 60 --jitter 7 --alert-threshold 2 --assert body_contains=a=b --assert status_code_equals=201'
+      '--name N --expression x --url https://e.com --zone UTC --method put --header A:1 --header B:2 --payload - --queue q --timeout 5 --callback-url https://c.com --forbid --missed-runs all --starting-deadline 60 --jitter 7 --alert-threshold 2 --assert body_contains=a=b --assert status_code_equals=201 --record-responses none'
     expect(
       (await api.run(['crons', 'edit', '3', ...said.split(' ')], { stdin: inputOf('as it is') })).out,
     ).toBe(page)
@@ -168,6 +168,7 @@ describe('crons', () => {
         { type: 'status_code_equals', value: '201' },
       ],
       queue: 'q',
+      record_responses: 'none',
     })
     await api.run(['crons', 'edit', '3', '--zone', 'Asia/Tokyo'])
     expect(api.received.at(-1)?.body).toBe('{"time_zone":"Asia/Tokyo"}')

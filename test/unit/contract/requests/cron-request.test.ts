@@ -93,6 +93,7 @@ describe('every mistake has its field and text', () => {
       'time_zone',
       `The time zone field ${ZONE_TEXT} "${'x'.repeat(63)}…" is none.`,
     ],
+    [{ record_responses: true }, 'record_responses', 'The selected record responses is invalid.'],
     [{ concurrency_policy: 'Forbid' }, 'concurrency_policy', 'The selected concurrency policy is invalid.'],
     [{ missed_run_policy: 'none' }, 'missed_run_policy', 'The selected missed run policy is invalid.'],
     [
@@ -147,7 +148,7 @@ describe('what is accepted', () => {
   test('null is absent', () => {
     const optional = ['method', 'headers', 'payload', 'callback_url', 'timeout_seconds', 'alert_threshold']
     const more = ['success_assertions', 'is_active', 'time_zone', 'concurrency_policy', 'missed_run_policy']
-    const rest = ['starting_deadline_seconds', 'jitter_seconds', 'queue']
+    const rest = ['starting_deadline_seconds', 'jitter_seconds', 'queue', 'record_responses']
     const nulls = Object.fromEntries([...optional, ...more, ...rest].map((field) => [field, null]))
     expect(create({ ...NEEDED, ...nulls })).toEqual({ kind: 'valid', value: SETTINGS })
   })
@@ -178,6 +179,7 @@ describe('what is accepted', () => {
       starting_deadline_seconds: 600,
       jitter_seconds: 30,
       queue: 'reports',
+      record_responses: 'none',
     }
     const result = create(body)
     if (result.kind !== 'valid') throw new Error(JSON.stringify(result))

@@ -26,6 +26,7 @@ describe('every mistake has its field and text', () => {
     [{ max_parallelism: '4' }, 'max_parallelism', 'The max parallelism field must be an integer.'],
     [{ dlq_retention_days: 5 }, 'dlq_retention_days', 'The selected dlq retention days is invalid.'],
     [{ dlq_retention_days: '7' }, 'dlq_retention_days', 'The selected dlq retention days is invalid.'],
+    [{ record_responses: 'None' }, 'record_responses', 'The selected record responses is invalid.'],
     [{ callback_events: 'x' }, 'callback_events', 'The selected callback events is invalid.'],
     [
       { strict_parallelism: 'x' },
@@ -261,6 +262,7 @@ describe('what is accepted', () => {
       circuit_breaker: { failure_percent: 1, min_calls: 2, window_seconds: 3, open_seconds: 4 },
       dlq_retention_days: 30,
       callback_events: 'every_attempt',
+      record_responses: 'none',
       strict_parallelism: true,
     }
     const result = read(body)

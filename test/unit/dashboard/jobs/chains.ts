@@ -45,6 +45,7 @@ export const SETTINGS: NonNullable<Job['settings']> = {
   retry_delays: [60, 600],
   success_assertions: [],
   callback_events: 'terminal',
+  record_responses: 'all',
 }
 
 export function jobOf(chain: readonly JobSummary[], given: Partial<Job> = {}): Job {

@@ -225,5 +225,7 @@ describe('a job’s own settings', () => {
       ...DEFAULT_QUEUE_SETTINGS,
       ...own,
     })
+    const less = jobRequest({ recordResponses: 'none' })
+    expect(effectiveSettings(DEFAULT_QUEUE_SETTINGS, less).recordResponses).toBe('none')
   })
 })

@@ -52,6 +52,32 @@ test('a call without an answer has no response', () => {
   expect(record('1', failedCall())).toMatchObject({ response: null, failureReason: 'connection_error' })
 })
 
+test('of a response that is not to be recorded only the status is kept', () => {
+  const result = answered({
+    status: 500,
+    headers: [['X-Canary', 'canary']],
+    body: 'canary',
+    bodyTruncated: true,
+    protocolNotes: ['Header line 2, canary, is none.'],
+  })
+  for (const recordResponses of ['none', 'of a version to come' as 'none'] as const) {
+    const work = claimedJob({ request: { payload: 'sent' }, settings: { recordResponses } })
+    const kept = recordCall(work, result, {
+      judgement: judgeCall(result, work.settings),
+      masked: new Set(),
+    })
+    expect(kept.response).toEqual({
+      status: 500,
+      headers: [],
+      body: '',
+      bodyTruncated: false,
+      isLeftOut: true,
+    })
+    expect(kept).toMatchObject({ request: { body: 'sent' }, failureReason: 'http_server_error' })
+    expect(JSON.stringify(kept)).not.toContain('canary')
+  }
+})
+
 test('notes that the caller did not read the whole body', () => {
   expect(record(null, answered({ body: 'x', bodyTruncated: true })).response).toEqual({
     status: 200,

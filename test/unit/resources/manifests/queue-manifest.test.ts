@@ -59,6 +59,7 @@ const OTHER: QueueSettings = {
   circuitBreaker: { failurePercent: 1, minCalls: 2, windowSeconds: 3, openSeconds: 4 },
   dlqRetentionDays: 30,
   callbackEvents: 'every_attempt',
+  recordResponses: 'none',
   strictParallelism: true,
 }
 

@@ -21,6 +21,7 @@ export const NEW_CRON = {
   starting_deadline_seconds: '',
   jitter_seconds: '0',
   queue: '',
+  record_responses: 'all',
 } as const satisfies Readonly<Partial<Record<keyof CronEdit, string>>>
 
 export type CronField = keyof typeof NEW_CRON

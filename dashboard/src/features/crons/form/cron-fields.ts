@@ -26,6 +26,10 @@ const MISSED: Readonly<Record<Cron['missed_run_policy'], string>> = {
   all: 'All run late, at most 100',
   skip: 'They do not run',
 }
+const RECORDED: Readonly<Record<Cron['record_responses'], string>> = {
+  all: 'As the queue says',
+  none: 'The status alone',
+}
 const OVERLAPS: Readonly<Record<Cron['concurrency_policy'], string>> = {
   allow: 'Others may start',
   forbid: 'Ticks are skipped',
@@ -103,6 +107,12 @@ export const CRON_TEXTS: Readonly<Record<CronField, CronFieldText>> = {
     hint: 'One a line. All must pass, besides a 2xx status.',
     placeholder: 'status_code_equals: 200\nbody_contains: ok\nresponse_time_under_ms: 500',
     words: ({ success_assertions: assertions }) => successText(assertions),
+  },
+  record_responses: {
+    label: 'Kept of responses',
+    options: optionsOf(RECORDED),
+    words: ({ record_responses: responses, queue }) =>
+      responses === 'all' && queue === null ? 'Status, headers and body' : RECORDED[responses],
   },
   callback_url: {
     label: 'Callback URL',

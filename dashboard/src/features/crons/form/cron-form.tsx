@@ -63,6 +63,7 @@ const MORE = [
   'jitter_seconds',
   'timeout_seconds',
   'alert_threshold',
+  'record_responses',
   'callback_url',
 ] as readonly CronField[]
 

@@ -6,7 +6,7 @@ import { CheckField, SelectField, TextArea, TextField } from '../../../ui/forms/
 import { bound, type FieldsProps } from './bound-field.ts'
 import { FlowFields } from './flow-fields.tsx'
 import './settings.css'
-import { changesOf, differencesOf, draftOf } from './settings.ts'
+import { changesOf, differencesOf, draftOf, RECORDED } from './settings.ts'
 import { Verbatim } from '../../../ui/text/verbatim.tsx'
 
 /** What can be set of a queue. */
@@ -41,6 +41,7 @@ const EVENTS = [
   { value: 'terminal', label: 'When the chain has ended' },
   { value: 'every_attempt', label: 'After every attempt' },
 ] as const
+const RECORDS = (['all', 'none'] as const).map((value) => ({ value, label: RECORDED[value] }))
 const DAYS = (['3', '7', '14', '30'] as const).map((value) => ({ value, label: `${value} days` }))
 
 /** All settings but the name. @param isNew there are no jobs yet that a change could be for */
@@ -75,6 +76,12 @@ export function SettingsFields({ isNew = false, ...props }: FieldsProps & { read
             {...field('days', 'dlq_retention_days')}
           />
         </div>
+        <SelectField
+          label="Kept of responses"
+          options={RECORDS}
+          hint="Assertions look at the whole response all the same."
+          {...field('records', 'record_responses')}
+        />
         <CheckField
           label="Raise alerts when jobs fail"
           hint="Those about limits that are near begin or end at once."

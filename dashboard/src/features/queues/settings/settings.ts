@@ -6,6 +6,12 @@ import { plural } from '../../../format/numbers.ts'
 import { formatSeconds } from '../../../format/times.ts'
 import { toldBreaker, toldRate } from './flow-text.ts'
 
+/** What call records keep of what targets answer. */
+export const RECORDED: Readonly<Record<Queue['record_responses'], string>> = {
+  all: 'Status, headers and body',
+  none: 'The status alone',
+}
+
 interface Setting {
   readonly label: string
   /** The fields of the API that it stands for. */
@@ -70,6 +76,11 @@ export const SETTINGS: readonly Setting[] = [
       events === 'terminal' ? 'When the chain has ended' : 'After every attempt',
   },
   {
+    label: 'Kept of responses',
+    names: ['record_responses'],
+    words: (queue) => RECORDED[queue.record_responses],
+  },
+  {
     label: 'Dead letters are kept',
     names: ['dlq_retention_days'],
     words: (queue) => `${queue.dlq_retention_days} days`,
@@ -128,6 +139,7 @@ export interface SettingsDraft {
   /** One a line. */
   readonly assertions: string
   readonly events: Queue['callback_events']
+  readonly records: Queue['record_responses']
   readonly days: '3' | '7' | '14' | '30'
   readonly hasAlerts: boolean
 }
@@ -154,6 +166,7 @@ export function draftOf(queue: Queue): SettingsDraft {
     noRetryStatuses: queue.no_retry_statuses.join(', '),
     assertions: assertionLines(queue.success_assertions),
     events: queue.callback_events,
+    records: queue.record_responses,
     days: `${queue.dlq_retention_days}`,
     hasAlerts: queue.alerts_enabled,
   }
@@ -211,6 +224,7 @@ function editOf(draft: SettingsDraft) {
     no_retry_statuses: numbersIn(draft.noRetryStatuses),
     success_assertions: assertionsIn(draft.assertions),
     callback_events: draft.events,
+    record_responses: draft.records,
     dlq_retention_days: Number(draft.days),
     alerts_enabled: draft.hasAlerts,
   } satisfies Readonly<Record<Exclude<keyof QueueEdit, NotHere>, unknown>>

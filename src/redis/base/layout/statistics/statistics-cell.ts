@@ -52,7 +52,7 @@ function openHistogram(histogram: Histogram): string {
 /** null when it is damaged. */
 export function decodeOpen(text: string): Tally | null {
   const [, numbers = '', latency = '', lateness = ''] =
-    /^(\d+(?:,\d+){5})\|((?:\d+:\d+,?)*)\|((?:\d+:\d+,?)*)$/.exec(text) ?? []
+    /^(\d+(?:,\d+){5})\|((?:\d+:\d+(?:,|(?=\|)))*)\|((?:\d+:\d+(?:,|$))*)$/.exec(text) ?? []
   if (numbers === '') return null
   const tally = emptyTally()
   numbers.split(',').forEach((number, i) => {

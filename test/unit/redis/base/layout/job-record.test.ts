@@ -87,6 +87,7 @@ const request: fc.Arbitrary<JobRequest> = fc.record(
     ),
     callDepth,
     bodyEncoding: fc.constantFrom(...BODY_ENCODINGS),
+    recordResponses: fc.constant('none' as const),
   },
   {
     requiredKeys: [
@@ -116,6 +117,7 @@ const settings: fc.Arbitrary<ChainSettings> = fc.record({
   alertsEnabled: fc.boolean(),
   dlqRetentionDays: fc.constantFrom(...DLQ_RETENTION_DAYS),
   callbackEvents: fc.constantFrom('terminal', 'every_attempt'),
+  recordResponses: fc.constantFrom('all', 'all', 'none'),
 })
 
 /** The record as the scripts write it around a request. */

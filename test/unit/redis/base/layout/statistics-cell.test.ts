@@ -169,6 +169,8 @@ test('a damaged cell is not read', () => {
     expect(decodeCells(bad)).toEqual([])
   }
   expect(decodeOpen('1,2,3|4:5|')).toBeNull()
+  // There are 2 to the 60th ways to cut these digits into pairs.
+  expect(decodeOpen(`0,0,0,0,0,0|1:${'111:'.repeat(60)}x`)).toBeNull()
 })
 
 test('an entry of the log counts for its queues and teams', () => {

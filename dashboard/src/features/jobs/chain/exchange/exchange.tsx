@@ -61,6 +61,7 @@ export function Exchange({ call, jobId, isBase64 }: ExchangeProps) {
             body={response.body}
             isCut={response.body_truncated}
             areHeadersCut={response.headers_truncated}
+            isRecorded={response.is_recorded}
             notes={response.protocol_notes}
             file={`job-${jobId}-response.txt`}
           />
@@ -79,6 +80,8 @@ interface MessageProps {
   readonly bodyName?: string
   readonly isCut: boolean
   readonly areHeadersCut?: boolean
+  /** Whether headers and body are kept; an API of the version before does not say. */
+  readonly isRecorded?: boolean
   /** What HTTP/1.1 does not allow in it. */
   readonly notes?: readonly string[]
   readonly file: string
@@ -87,6 +90,7 @@ interface MessageProps {
 
 function Message(props: MessageProps) {
   const { name, first, headers, areHeadersCut = false, body, isCut, notes = [], file, actions } = props
+  const { isRecorded = true } = props
   const [isRaw, setIsRaw] = useState(false)
   const pretty = body === null ? null : indentJson(body)
   const type = headers.find(({ name: head }) => head.toLowerCase() === 'content-type')?.value
@@ -114,7 +118,9 @@ function Message(props: MessageProps) {
         </p>
       )}
       {body === null || body === '' ? (
-        <p class="soft">No body</p>
+        <p class="soft">
+          {isRecorded ? 'No body' : 'Headers and body are not kept: the queue or the cron says so.'}
+        </p>
       ) : (
         <Code
           label={props.bodyName ?? `${name} body`}
