@@ -8,60 +8,18 @@
 -- The search halves by fixed ordinals, so that it comes to the same place when chains were added or trimmed meanwhile, also
 -- where ends are not in their order.
 local call = redis.call
+--#include jobs/search/newest/chain_ends
 
--- A tombstone ended when the chain before it did; so many are passed over.
-local TOMBSTONES_MAX = 32
 -- So many dead letters of one millisecond are looked through for the place of one that has left.
 local SAME_PURGE_MAX = 1000
 -- No dead letter is purged then.
 local BEYOND_ALL = '9007199254740991'
-
-local TUPLE = '^%[(%d+),(%-?%d+),(%-?%d+),(%-?%d+),%-?%d+,%-?%d+()'
-
--- Answers the position behind the text in quotes that begins at `at`.
-local function behind_quoted(text, at)
-  at = at + 1
-  while true do
-    local found = string.find(text, '[\\"]', at)
-    if not found then return #text + 1 end
-    if string.sub(text, found, found) == '"' then return found + 1 end
-    at = found + 2
-  end
-end
-
--- The end of the last of the attempts whose list begins at `at`: base/layout/job-record.ts says how they are written. It is
--- 0 when they are damaged.
-local function last_end(text, at)
-  local ended = 0
-  while true do
-    local scheduled, _, started, took, behind = string.match(text, TUPLE, at)
-    if not behind then return 0 end
-    ended = scheduled + started + took
-    behind = string.match(text, '^,%-?%d+()', behind) or behind
-    if string.sub(text, behind, behind + 1) == ',"' then behind = behind_quoted(text, behind + 1) end
-    if string.sub(text, behind, behind + 1) ~= '],' then return ended end
-    at = behind + 2
-  end
-end
 
 -- The end of a dead letter's last attempt: jobs/execute/finish/settle.lua says what it is made of.
 local function end_in_letter(text)
   if string.sub(text, 1, 1) == '!' then return tonumber(string.sub(text, 3, 15)) or 0 end
   local bar = string.find(text, '|', 31, true)
   return bar and last_end(text, bar + 2) or 0
-end
-
--- The same of the finished chain with this ordinal.
-local function finished_end(row, trimmed, ordinal)
-  for passed = 0, TOMBSTONES_MAX do
-    local older = ordinal - passed
-    -- What was trimmed ended before all that is left.
-    if older < trimmed then return 0 end
-    local text = call('HGET', row.summaries, call('LINDEX', row.history, trimmed - older - 1))
-    -- It begins '["s",[' and the attempts.
-    if text then return last_end(text, 7) end
-  end
-  return 0
 end
 
 -- The same of the dead letter of this rank, from the first purge to the last.
