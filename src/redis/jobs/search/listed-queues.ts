@@ -38,9 +38,7 @@ export async function queuesFrom(
   const hidden = await hiddenQueue(engine, query, from)
   const begin = beginOf(from)
   const named = await teamNames(engine, { kind: 'queues', team, begin, limit: atOnce + 1 })
-  const known = named
-    .slice(0, atOnce)
-    .map(({ keys, name, id }) => ({ keys, localId: id, team, name }))
+  const known = named.slice(0, atOnce).map(({ keys, name, id }) => ({ keys, localId: id, team, name }))
   const isMore = named.length > atOnce
   return { queues: [...hidden, ...known], last: isMore ? (known.at(-1)?.name ?? null) : null }
 }

@@ -55,10 +55,7 @@ export function endedPlaces(
   })
 }
 
-async function lookAt(
-  engine: Engine,
-  asked: readonly [AskedPlaces, ...AskedPlaces[]],
-): Promise<EndedLook[]> {
+async function lookAt(engine: Engine, asked: readonly [AskedPlaces, ...AskedPlaces[]]): Promise<EndedLook[]> {
   const queues = asked.map(({ queue: { localId }, atMs, known = {} }) => ({
     localId,
     at: atMs ?? '',

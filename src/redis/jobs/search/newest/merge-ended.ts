@@ -48,6 +48,8 @@ const READ_TOGETHER_MIN = 16
 const READ_TOGETHER_MAX = 100
 /** So many times as many are read together the next time when fewer than this part of them had a row. */
 const WIDENED_BY = 4
+/** Ends are noted out of order by up to about this, as executors send them in batches and by their own clocks. */
+const NOTED_LATE_MS = 2_000
 /** A page lists jobs of about this many streams, as a cursor may have to name each of them. */
 const STREAMS_A_PAGE = 200
 
@@ -85,9 +87,13 @@ export async function mergeEnded(engine: Engine, merge: Merge): Promise<EndedPag
   const left = line.first
   if (left === undefined) return { jobs, next: null }
   stop = stopBefore(left, stop)
-  const readQueues = new Set([...read].map(({ queue }) => queue))
-  const moved = streams.filter(({ queue }) => readQueues.has(queue))
-  return { jobs, next: { ...stop, exceptions: await exceptionsAt(engine, { moved, left, stop }, inTurn) } }
+  const checked = streams.filter((stream) => read.has(stream) || endsNear(stream, stop))
+  return { jobs, next: { ...stop, exceptions: await exceptionsAt(engine, { checked, left, stop }, inTurn) } }
+}
+
+/** Whether ends that were noted out of order may lead the next page to another place of a stream that was not read. */
+function endsNear({ endMs }: EndedStream, { atMs }: Stop): boolean {
+  return endMs !== null && atMs !== null && endMs > atMs - NOTED_LATE_MS
 }
 
 type Stop = Pick<EndedPosition, 'atMs' | 'upTo'>
@@ -115,10 +121,7 @@ interface OpenedStreams {
   readonly named: readonly EndedStream[]
 }
 
-async function openStreams(
-  engine: Engine,
-  { queues, filter, from, inTurn }: Merge,
-): Promise<OpenedStreams> {
+async function openStreams(engine: Engine, { queues, filter, from, inTurn }: Merge): Promise<OpenedStreams> {
   const places = new Map<string, Partial<EndedPlaces>>()
   for (const exception of from.exceptions) {
     const key = keyOf(exception)
@@ -150,8 +153,8 @@ function keyOf({ shard, localId }: QueueOrder): string {
   return `${shard}.${localId}`
 }
 
-interface MovedStreams {
-  readonly moved: readonly EndedStream[]
+interface CheckedStreams {
+  readonly checked: readonly EndedStream[]
   /** The stream with the newest end of all that is left. */
   readonly left: EndedStream
   readonly stop: Stop
@@ -163,13 +166,13 @@ interface MovedStreams {
  */
 async function exceptionsAt(
   engine: Engine,
-  { moved, left, stop }: MovedStreams,
+  { checked, left, stop }: CheckedStreams,
   inTurn: InTurn,
 ): Promise<EndedException[]> {
-  const asked = moved.map(({ queue }) => ({ queue, atMs: timeFor(orderOf(queue), stop) }))
+  const asked = checked.map(({ queue }) => ({ queue, atMs: timeFor(orderOf(queue), stop) }))
   const looks = await endedPlaces(engine, asked, inTurn)
   const [lost, behind]: [EndedException[], EndedException[]] = [[], []]
-  for (const [i, stream] of moved.entries()) {
+  for (const [i, stream] of checked.entries()) {
     const look = looks[i]
     const finding = look === undefined ? 'lost' : stream.findingOf(look, stream === left)
     const exception = { ...orderOf(stream.queue), place: stream.place }

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { afterAll, describe, expect } from 'vitest'
+import { ANY_JOB, type JobFilter } from '../../../../src/domain/jobs/job-filter.ts'
+import type { JobListPage, JobStore, ListedJob } from '../../../../src/ports/jobs.ts'
+import type { RedisConnection } from '../../../../src/redis/base/client/connection.ts'
+import { createJobStore } from '../../../../src/redis/jobs/job-store.ts'
+import { SeededRandom } from '../../../simulation/story/seeded-random.ts'
+import { drawnSeeds } from '../../../support/engine/drawn-seeds.ts'
+import { openConnection, openWorld } from '../../../support/engine/model-world.ts'
+import type { TestRedis } from '../../../support/servers/redis-server.ts'
+import { test } from '../../../support/servers/shared-redis.ts'
+import { TEAM } from './search-stage.ts'
+import { type WrittenEnd, WrittenEnds } from './written-ends.ts'
+
+const SEEDS = drawnSeeds(2)
+const SINCE_MS = 1_800_000_000_000
+const FAILED: JobFilter = { ...ANY_JOB, status: 'failed' }
+
+let redis: TestRedis
+let connection: RedisConnection
+
+test.beforeAll(async ({ emptyRedis }) => {
+  redis = emptyRedis
+  connection = await openConnection(redis.url)
+})
+afterAll(() => connection.disconnect())
+
+async function opened() {
+  const world = await openWorld(redis, { connection, shards: 2 })
+  return { store: createJobStore(world.engine), ends: new WrittenEnds(world, redis) }
+}
+
+async function pageOf(
+  store: JobStore,
+  filter: JobFilter,
+  { limit, cursor }: { limit: number; cursor: string | null },
+): Promise<JobListPage> {
+  const order = cursor === null ? ({ order: 'newest' } as const) : {}
+  const page = await store.list({ team: TEAM, filter, queues: null, limit, cursor, ...order })
+  assert.ok(typeof page !== 'string')
+  return page
+}
+
+/** All jobs, in so many pages at most. */
+async function listed(
+  store: JobStore,
+  filter: JobFilter,
+  { limit, pagesMax }: { limit: number; pagesMax: number },
+): Promise<ListedJob[]> {
+  const jobs: ListedJob[] = []
+  let cursor: string | null = null
+  for (let pages = 0; pages < pagesMax; pages += 1) {
+    const page = await pageOf(store, filter, { limit, cursor })
+    jobs.push(...page.jobs)
+    cursor = page.nextCursor
+    if (cursor === null) return jobs
+  }
+  throw new Error(`the list goes on after ${pagesMax} pages`)
+}
+
+const idsOf = (jobs: readonly ListedJob[]) => jobs.map(({ jobId }) => jobId)
+const endsOf = (jobs: readonly ListedJob[]) => jobs.map(({ chain }) => chain.attempts[0]?.completedAtMs ?? 0)
+const isWanted = (end: WrittenEnd | undefined) => end?.isFailed === true && end.isTombstone !== true
+const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => a - b)
+const namesOf = (count: number) => Array.from({ length: count }, (_, i) => `q${i}`)
+
+test('a rare status over many queues comes to an end, newest first', async () => {
+  const { store, ends } = await opened()
+  const wanted: number[] = []
+  for (const [i, name] of namesOf(300).entries()) {
+    const own = Array.from({ length: 12 }, (_, at) => ({
+      endMs: SINCE_MS + 1_000 * at + i,
+      isFailed: at === 0,
+    }))
+    wanted.push((await ends.add(name, own))[0] ?? 0)
+  }
+  const jobs = await listed(store, FAILED, { limit: 50, pagesMax: 10 })
+  expect(idsOf(jobs)).toEqual(wanted.toReversed())
+})
+
+test('many queues whose jobs all ended at once are paged to the end, though few match', async () => {
+  const { store, ends } = await opened()
+  const wanted: number[] = []
+  for (const name of namesOf(260)) {
+    const own = Array.from({ length: 100 }, (_, at) => ({ endMs: SINCE_MS, isFailed: at === 50 }))
+    wanted.push((await ends.add(name, own))[50] ?? 0)
+  }
+  const ids = idsOf(await listed(store, FAILED, { limit: 7, pagesMax: 100 }))
+  expect(sorted(ids)).toEqual(sorted(wanted))
+})
+
+test('the first page over many queues takes few steps', async () => {
+  const { store, ends } = await opened()
+  for (const [i, name] of namesOf(300).entries()) {
+    await ends.add(
+      name,
+      Array.from({ length: 8 }, (_, at) => ({ endMs: SINCE_MS + 1_000 * at + i })),
+    )
+  }
+  await redis.client.config('RESETSTAT')
+  const filter: JobFilter = { ...ANY_JOB, status: 'completed' }
+  const page = await pageOf(store, filter, { limit: 100, cursor: null })
+  expect(page.jobs.length).toBe(100)
+  const [, steps = '0'] = /cmdstat_evalsha:calls=(\d+)/.exec(await redis.client.info('commandstats')) ?? []
+  // The names of the queues, the newest end of each, the chains of the first hundred and their places afterwards.
+  expect(Number(steps)).toBeLessThanOrEqual(24)
+})
+
+describe.each([
+  { noted: 'in their order', lateMs: 0 },
+  { noted: 'out of their order', lateMs: 120 },
+])('ends noted $noted', ({ lateMs }) => {
+  test.each(SEEDS)('come once each while others end, seed %d', async (seed) => {
+    const { store, ends } = await opened()
+    const random = new SeededRandom(seed)
+    const below = (count: number) => Math.floor(random.next() * count)
+    const wanted: number[] = []
+    const names = namesOf(20 + below(60))
+    let latestMs = SINCE_MS
+    for (const name of names) {
+      let endMs = SINCE_MS
+      const own = Array.from({ length: 1 + below(60) }, () => ({
+        endMs: (endMs += below(5) * below(40)) - below(lateMs),
+        isFailed: below(6) === 0,
+        isTombstone: below(10) === 0,
+      }))
+      latestMs = Math.max(latestMs, endMs)
+      const ids = await ends.add(name, own)
+      wanted.push(...ids.filter((_, at) => isWanted(own[at])))
+    }
+    const found: ListedJob[] = []
+    let cursor: string | null = null
+    do {
+      const page = await pageOf(store, FAILED, { limit: 1 + below(20), cursor })
+      found.push(...page.jobs)
+      cursor = page.nextCursor
+      latestMs += 1
+      await ends.add(names[below(names.length)] ?? '', [{ endMs: latestMs, isFailed: true }])
+    } while (cursor !== null)
+    expect(sorted(idsOf(found))).toEqual(sorted(wanted))
+    if (lateMs === 0) expect(endsOf(found)).toEqual(endsOf(found).toSorted((a, b) => b - a))
+  })
+})
