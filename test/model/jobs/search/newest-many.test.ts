@@ -89,6 +89,21 @@ test('many queues whose jobs all ended at once are paged to the end, though few 
   expect(sorted(ids)).toEqual(sorted(wanted))
 })
 
+test('a list of what ended after a time looks no further back', async () => {
+  const { store, ends } = await opened()
+  for (const name of namesOf(10)) {
+    await ends.add(
+      name,
+      Array.from({ length: 300 }, (_, at) => ({ endMs: SINCE_MS + 60_000 * at })),
+    )
+  }
+  const ended = { afterMs: SINCE_MS + 60_000 * 298, beforeMs: null }
+  const page = await pageOf(store, { ...ANY_JOB, ended }, { limit: 100, cursor: null })
+  expect(page.jobs.length).toBe(20)
+  expect(page.nextCursor).toBeNull()
+  expect(page.searched).toBeLessThan(500)
+})
+
 test('the first page over many queues takes few steps', async () => {
   const { store, ends } = await opened()
   for (const [i, name] of namesOf(300).entries()) {

@@ -48,8 +48,10 @@ const READ_TOGETHER_MIN = 16
 const READ_TOGETHER_MAX = 100
 /** So many times as many are read together the next time when fewer than this part of them had a row. */
 const WIDENED_BY = 4
-/** Ends are noted out of order by up to about this, as executors send them in batches and by their own clocks. */
+/** Ends are noted out of order by about this, as executors send them in batches and by their own clocks. */
 const NOTED_LATE_MS = 2_000
+/** No end is noted later than this, as a job that is not noted within its lease is no longer the executor's. */
+const NOTED_LATE_MAX_MS = 600_000
 /** A page lists jobs of about this many streams, as a cursor may have to name each of them. */
 const STREAMS_A_PAGE = 200
 
@@ -66,7 +68,7 @@ export async function mergeEnded(engine: Engine, merge: Merge): Promise<EndedPag
   const read = new Set<EndedStream>(named)
   const listed = new Set<EndedStream>()
   for (let first = line.first; first !== undefined && rows.length < limit; first = line.first) {
-    if (listed.size > STREAMS_A_PAGE) break
+    if (listed.size > STREAMS_A_PAGE || isTooOld(first, merge.filter)) break
     if (first.isEmpty) {
       if (budget.isSpent) break
       const empty = line.next(together).filter((each) => each.isEmpty)
@@ -85,10 +87,15 @@ export async function mergeEnded(engine: Engine, merge: Merge): Promise<EndedPag
   }
   const jobs = rows.toSorted((a, b) => b.endMs - a.endMs).map(({ jobId, chain }) => ({ jobId, chain }))
   const left = line.first
-  if (left === undefined) return { jobs, next: null }
+  if (left === undefined || isTooOld(left, merge.filter)) return { jobs, next: null }
   stop = stopBefore(left, stop)
   const checked = streams.filter((stream) => read.has(stream) || endsNear(stream, stop))
   return { jobs, next: { ...stop, exceptions: await exceptionsAt(engine, { checked, left, stop }, inTurn) } }
+}
+
+/** Whether all that is left ended before the time that the filter asks for, however late it was noted. */
+function isTooOld({ endMs }: EndedStream, { ended: { afterMs } }: JobFilter): boolean {
+  return endMs !== null && afterMs !== null && endMs < afterMs - NOTED_LATE_MAX_MS
 }
 
 /** Whether ends that were noted out of order may lead the next page to another place of a stream that was not read. */
