@@ -44,7 +44,11 @@ export const HISTORY_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     async (stage) => {
       const queue = await endBlock(stage)
       const { engine } = stage.world
-      return () => endedPlaces(engine, [{ queue, atMs: engine.runner.redisNowMs(0) }], (lot) => lot())
+      return () =>
+        endedPlaces(engine, [{ queue, atMs: engine.runner.redisNowMs(0) }], {
+          order: 'newest',
+          inTurn: (lot) => lot(),
+        })
     },
   ],
   [
@@ -53,7 +57,12 @@ export const HISTORY_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     async (stage) => {
       const queue = await endBlock(stage)
       const asked = [{ queue, ordinal: 200, count: 20 }]
-      const bounds = { filter: NO_FILTER, untilMs: null, inTurn: <T>(lot: () => Promise<T>) => lot() }
+      const bounds = {
+        filter: NO_FILTER,
+        order: 'newest' as const,
+        untilMs: null,
+        inTurn: <T>(lot: () => Promise<T>) => lot(),
+      }
       return () => readEndedRows(stage.world.engine, asked, bounds)
     },
   ],

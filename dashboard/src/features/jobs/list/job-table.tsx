@@ -33,7 +33,7 @@ export function JobTable({
       head: 'Queue',
       isExtra: true,
       cell: Queue,
-      ...(order !== null && { order: headOrder(order, 'queue', onOrder) }),
+      ...(order !== null && { order: queueOrder(order, onOrder) }),
     },
     { head: 'Answer', cell: Answer },
     { head: 'Attempt', align: 'end', isExtra: true, cell: ({ attempt_number: attempt }) => attempt },
@@ -46,7 +46,7 @@ export function JobTable({
       cell: (job) => (
         <Time at={job.dead_lettered_at ?? job.completed_at ?? job.started_at ?? job.scheduled_at} />
       ),
-      ...(order !== null && { order: headOrder(order, 'newest', onOrder) }),
+      ...(order !== null && { order: timeOrder(order, onOrder) }),
     },
   ]
   return (
@@ -63,9 +63,16 @@ export function JobTable({
   )
 }
 
-function headOrder(is: JobOrder, of: JobOrder, onOrder: (order: JobOrder) => void): Order {
-  const direction = of === 'newest' ? 'descending' : 'ascending'
-  return { ...(is === of && { is: direction }), onChoose: () => onOrder(of) }
+function queueOrder(is: JobOrder, onOrder: (order: JobOrder) => void): Order {
+  return { ...(is === 'queue' && { is: 'ascending' }), onChoose: () => onOrder('queue') }
+}
+
+/** The newest come first; chosen once more, the oldest do. */
+function timeOrder(is: JobOrder, onOrder: (order: JobOrder) => void): Order {
+  if (is === 'queue') return { onChoose: () => onOrder('newest') }
+  const [direction, other] =
+    is === 'newest' ? (['descending', 'oldest'] as const) : (['ascending', 'newest'] as const)
+  return { is: direction, onChoose: () => onOrder(other) }
 }
 
 function Request({ method, url }: JobSummary) {

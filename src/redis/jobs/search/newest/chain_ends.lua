@@ -1,4 +1,4 @@
--- Shared by the steps of lists by time. Declares `last_end` and `finished_end`.
+-- Shared by the steps of lists by time. Declares `last_end`, `finished_end` and `finished_end_from`.
 
 -- A tombstone ended when the chain before it did; so many are passed over.
 local TOMBSTONES_MAX = 32
@@ -38,6 +38,18 @@ local function finished_end(row, trimmed, ordinal)
     if older < trimmed then return 0 end
     local text = call('HGET', row.summaries, call('LINDEX', row.history, trimmed - older - 1))
     -- It begins '["s",[' and the attempts.
+    if text then return last_end(text, 7) end
+  end
+  return 0
+end
+
+-- The same of the first chain from this ordinal on, for lists that begin with the oldest.
+local function finished_end_from(row, stop, ordinal)
+  for passed = 0, TOMBSTONES_MAX do
+    local newer = ordinal + passed
+    -- Nothing has ended there.
+    if newer >= stop then return 0 end
+    local text = call('HGET', row.summaries, call('LINDEX', row.history, stop - newer - 1))
     if text then return last_end(text, 7) end
   end
   return 0

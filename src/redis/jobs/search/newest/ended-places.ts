@@ -3,8 +3,10 @@ import { step } from '../../../base/engine/step.ts'
 import type { KnownQueue } from '../../../base/names/known-queue.ts'
 import type { InTurn } from '../search-visit.ts'
 import { inShardLots } from './shard-lots.ts'
+import type { TimeOrder } from './time-order.ts'
 
 export const NEWEST_ENDS = step('newest_ends', import.meta.url, {
+  args: ['oldest'],
   rows: {
     queues: {
       queueKeys: ['meta', 'history', 'summaries', 'deadLetters', 'deadLetterRecords'],
@@ -18,10 +20,13 @@ const QUEUES_PER_LOOK = 100
 /** One step looks for the places of at most this many queues, with up to 40 probes in each. */
 const QUEUES_PER_SEARCH = 25
 
-/** Where the ended jobs of a queue go on: finished chains below an ordinal, dead letters behind one. */
+/**
+ * Where the ended jobs of a queue go on: finished chains below an ordinal, oldest first from it on; dead letters behind
+ * one.
+ */
 export interface EndedPlaces {
   readonly ordinal: number
-  /** The dead letter that was listed last; `root` is '', and `purge` beyond all, when none was. */
+  /** The dead letter that was listed last; `root` is '', and `purge` beyond all or 0, when none was. */
   readonly purge: number
   readonly root: string
 }
@@ -35,27 +40,31 @@ export interface EndedLook extends EndedPlaces {
 /** What is asked of a queue. */
 export interface AskedPlaces {
   readonly queue: KnownQueue
-  /** Only what ended then or before is left, in Unix ms; null = everything. */
+  /** Only what ended then or before is left, oldest first then or later, in Unix ms; null = everything. */
   readonly atMs: number | null
   /** Parts of the places that are known already. */
   readonly known?: Partial<EndedPlaces>
 }
 
-/** Finds the places of queues, in their order. @param inTurn runs each lot of steps */
+/** Finds the places of queues, in their order. */
 export function endedPlaces(
   engine: Engine,
   asked: readonly AskedPlaces[],
-  inTurn: InTurn,
+  { order, inTurn }: { readonly order: TimeOrder; readonly inTurn: InTurn },
 ): Promise<EndedLook[]> {
   const isSearch = asked.some(({ atMs }) => atMs !== null)
   return inShardLots(asked, {
     queuesPerStep: isSearch ? QUEUES_PER_SEARCH : QUEUES_PER_LOOK,
     inTurn,
-    ask: (together) => lookAt(engine, together),
+    ask: (together) => lookAt(engine, together, order),
   })
 }
 
-async function lookAt(engine: Engine, asked: readonly [AskedPlaces, ...AskedPlaces[]]): Promise<EndedLook[]> {
+async function lookAt(
+  engine: Engine,
+  asked: readonly [AskedPlaces, ...AskedPlaces[]],
+  order: TimeOrder,
+): Promise<EndedLook[]> {
   const queues = asked.map(({ queue: { localId }, atMs, known = {} }) => ({
     localId,
     at: atMs ?? '',
@@ -63,7 +72,7 @@ async function lookAt(engine: Engine, asked: readonly [AskedPlaces, ...AskedPlac
     purge: known.purge ?? '',
     root: known.root ?? '',
   }))
-  const call = NEWEST_ENDS.with({ keys: asked[0].queue.keys, queues })
+  const call = NEWEST_ENDS.with({ keys: asked[0].queue.keys, oldest: order === 'oldest' ? 1 : 0, queues })
   const rows = (await engine.runner.run(call)) as string[][]
   return rows.map(([ordinal, finishedEnd = '', purge, root = '', deadEnd = '']) => ({
     ordinal: Number(ordinal),

@@ -7,9 +7,10 @@ import type { FinishedEntry } from '../../history/history-reads.ts'
 import { needlesIn } from '../../history/search/summary-needles.ts'
 import type { InTurn } from '../search-visit.ts'
 import { inShardLots } from './shard-lots.ts'
+import type { TimeOrder } from './time-order.ts'
 
 export const READ_ENDED = step('read_ended', import.meta.url, {
-  args: ['skipsPlain'],
+  args: ['skipsPlain', 'oldest'],
   rows: {
     queues: { queueKeys: ['meta', 'history', 'summaries'], args: ['ordinal', 'count', 'untilMs'] },
   },
@@ -20,7 +21,7 @@ export const READ_ENDED = step('read_ended', import.meta.url, {
 const CHAINS_PER_STEP = 1_000
 const QUEUES_PER_STEP = 25
 
-/** Which chains of a queue are read: so many below an ordinal, the newest first. */
+/** Which chains of a queue are read: so many below an ordinal, oldest first from it on. */
 export interface AskedRows {
   readonly queue: KnownQueue
   readonly ordinal: number
@@ -28,20 +29,21 @@ export interface AskedRows {
 }
 
 export interface EndedRows {
-  /** The ordinal below which the rest of the chains is. */
+  /** The ordinal below which the rest of the chains is, oldest first from which on. */
   readonly ordinal: number
-  /** When the newest of the rest ended, in Unix ms; null = nothing is left. */
+  /** When the first of the rest ended, in Unix ms; null = nothing is left. */
   readonly nextEndMs: number | null
   /** How many chains were looked at, and the bytes of their summaries. */
   readonly looked: number
   readonly bytes: number
-  /** Those that may match, newest first. */
+  /** Those that may match, in the order of the list. */
   readonly entries: readonly FinishedEntry[]
 }
 
 interface Bounds {
   readonly filter: JobFilter
-  /** Nothing is read behind a chain that ended before, in Unix ms; null = all that is asked for. */
+  readonly order: TimeOrder
+  /** Nothing is read behind a chain that ended before, oldest first after it, in Unix ms; null = all that is asked for. */
   readonly untilMs: number | null
   readonly inTurn: InTurn
 }
@@ -53,7 +55,7 @@ interface Bounds {
 export function readEndedRows(
   engine: Engine,
   asked: readonly AskedRows[],
-  { filter, untilMs, inTurn }: Bounds,
+  { filter, order, untilMs, inTurn }: Bounds,
 ): Promise<EndedRows[]> {
   // Only a block tells whether the text of a host stands in its summaries.
   const needles = needlesIn({ ...filter, host: null })
@@ -67,7 +69,8 @@ export function readEndedRows(
       const queues = together.map(({ queue: { localId }, ordinal, count }) => {
         return { localId, ordinal, count, untilMs: untilMs ?? '' }
       })
-      const call = READ_ENDED.with({ keys: together[0].queue.keys, skipsPlain, queues, needles })
+      const oldest = order === 'oldest' ? 1 : 0
+      const call = READ_ENDED.with({ keys: together[0].queue.keys, skipsPlain, oldest, queues, needles })
       return ((await engine.runner.run(call)) as Array<Array<string | number>>).map(rowsIn)
     },
   })

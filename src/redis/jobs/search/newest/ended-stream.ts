@@ -2,6 +2,7 @@ import type { JobFilter } from '../../../../domain/jobs/job-filter.ts'
 import type { ListedJob } from '../../../../ports/jobs.ts'
 import type { KnownQueue } from '../../../base/names/known-queue.ts'
 import type { EndedLook, EndedPlaces } from './ended-places.ts'
+import { signOf, type TimeOrder } from './time-order.ts'
 
 type Place = Partial<EndedPlaces>
 
@@ -42,13 +43,14 @@ export type Finding =
   | 'lost'
 
 /**
- * The finished chains or the dead letters of one queue, newest first. Owns what was read and not listed yet, and the
+ * The finished chains or the dead letters of one queue, in the order of the list. Owns what was read and not listed yet, and the
  * place behind what was listed.
  */
 export class EndedStream {
   readonly queue: KnownQueue
   readonly section: 'finished' | 'dead'
   readonly filter: JobFilter
+  readonly order: TimeOrder
   #entries: Entry[] = []
   /** The place behind what was listed. */
   #listed: Place
@@ -61,19 +63,20 @@ export class EndedStream {
   #found = 0
 
   constructor(
-    { queue, section, filter }: Pick<EndedStream, 'queue' | 'section' | 'filter'>,
+    { queue, section, filter, order }: Pick<EndedStream, 'queue' | 'section' | 'filter' | 'order'>,
     look: EndedLook,
   ) {
     this.queue = queue
     this.section = section
     this.filter = filter
+    this.order = order
     this.#listed = placeIn(section, look)
     this.#read = this.#listed
     this.#nextEndMs = endIn(section, look)
     this.#endMs = this.#nextEndMs
   }
 
-  /** No job that is left ended later; null = none is left. */
+  /** No job that is left ended later, oldest first none before; null = none is left. */
   get endMs(): number | null {
     return this.#endMs
   }
@@ -128,21 +131,22 @@ export class EndedStream {
     const found = placeIn(this.section, look)
     const { place } = this
     // The search may come to any place between what was listed and what is left.
-    if (comparePlaces(found, this.#listed) > 0 || comparePlaces(found, place) < 0) return 'lost'
-    const ahead = (found.ordinal ?? 0) - (place.ordinal ?? 0)
+    const sign = signOf(this.order)
+    if (sign * comparePlaces(found, this.#listed) > 0 || sign * comparePlaces(found, place) < 0) return 'lost'
+    const ahead = sign * ((found.ordinal ?? 0) - (place.ordinal ?? 0))
     const isSame = comparePlaces(found, place) === 0
     return isSame || (!isNext && this.section === 'finished' && ahead < AHEAD_MIN) ? 'found' : 'behind'
   }
 
   #setEnd(): void {
-    this.#endMs = this.#entries.reduce<number | null>(
-      (newest, { endMs }) => Math.max(newest ?? 0, endMs),
-      this.#nextEndMs,
-    )
+    const ends = this.#entries.map(({ endMs }) => endMs)
+    if (this.#nextEndMs !== null) ends.push(this.#nextEndMs)
+    if (ends.length === 0) this.#endMs = null
+    else this.#endMs = this.order === 'newest' ? Math.max(...ends) : Math.min(...ends)
   }
 }
 
-/** What is left behind a greater place begins earlier in the list. */
+/** What is left behind a greater place begins earlier in the list of the newest. */
 function comparePlaces(a: Place, b: Place): number {
   const [rootA = '', rootB = ''] = [a.root, b.root]
   const byRoot = rootA === rootB ? 0 : rootA < rootB ? -1 : 1

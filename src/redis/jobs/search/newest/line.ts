@@ -1,5 +1,6 @@
 import type { KnownQueue } from '../../../base/names/known-queue.ts'
 import type { EndedStream } from './ended-stream.ts'
+import { signOf } from './time-order.ts'
 
 /** What queues are ordered by among those with the same end. */
 export interface QueueOrder {
@@ -7,7 +8,7 @@ export interface QueueOrder {
   readonly localId: number
 }
 
-/** The streams with something left, the one with the newest end first. */
+/** The streams with something left, the one with the newest end first, or the one with the oldest. */
 export class Line {
   #streams: EndedStream[]
 
@@ -55,7 +56,7 @@ export class Line {
 /** Queues come by shard and id, and the dead letters of a queue before its finished chains. */
 function compareEnds(a: EndedStream, b: EndedStream): number {
   return (
-    (b.endMs ?? 0) - (a.endMs ?? 0) ||
+    signOf(a.order) * ((b.endMs ?? 0) - (a.endMs ?? 0)) ||
     compareQueues(orderOf(a.queue), orderOf(b.queue)) ||
     a.section.localeCompare(b.section)
   )

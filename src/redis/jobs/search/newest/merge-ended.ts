@@ -9,13 +9,14 @@ import { type AskedPlaces, type EndedPlaces, endedPlaces } from './ended-places.
 import { EndedStream } from './ended-stream.ts'
 import { compareQueues, Line, orderOf, type QueueOrder } from './line.ts'
 import { readStreams } from './stream-reads.ts'
+import { signOf, type TimeOrder } from './time-order.ts'
 
 /**
  * Where a page of ended jobs stops: at a time, and at a queue among those with a job that ended then. Queues whose places
  * do not follow from that are named with theirs.
  */
 export interface EndedPosition {
-  /** Unix ms; null = the page begins with the newest. */
+  /** Unix ms; null = the page begins with the first. */
   readonly atMs: number | null
   /** Queues up to this one have listed what ended at that time; null = none has. */
   readonly upTo: QueueOrder | null
@@ -35,13 +36,19 @@ export interface EndedPage {
 interface Merge {
   readonly queues: readonly KnownQueue[]
   readonly filter: JobFilter
+  readonly order: TimeOrder
   readonly from: EndedPosition
   readonly limit: number
   readonly budget: SearchBudget
   readonly inTurn: InTurn
 }
 
-export const NEWEST_FIRST: EndedPosition = { atMs: null, upTo: null, exceptions: [] }
+/** Where the list begins. */
+export function endedBegin({ ended: { afterMs } }: JobFilter, order: TimeOrder): EndedPosition {
+  // What ended before the time that is asked for does not match, however late it was noted.
+  const atMs = order === 'newest' || afterMs === null ? null : Math.max(0, afterMs - NOTED_LATE_MAX_MS)
+  return { atMs, upTo: null, exceptions: [] }
+}
 
 /** Streams that are read together at first: as many as rows are wanted, within these bounds. */
 const READ_TOGETHER_MIN = 16
@@ -55,9 +62,9 @@ const NOTED_LATE_MAX_MS = 600_000
 /** A page lists jobs of about this many streams, as a cursor may have to name each of them. */
 const STREAMS_A_PAGE = 200
 
-/** Lists the ended jobs of queues, the newest end first, by going on where the newest of all that is left is. */
+/** Lists the ended jobs of queues by their ends, by going on where the first of all that is left is. */
 export async function mergeEnded(engine: Engine, merge: Merge): Promise<EndedPage> {
-  const { limit, budget, inTurn } = merge
+  const { limit, order, budget, inTurn } = merge
   const { streams, named } = await openStreams(engine, merge)
   const line = new Line(streams)
   const rows: Array<ListedJob & { readonly endMs: number }> = []
@@ -80,41 +87,40 @@ export async function mergeEnded(engine: Engine, merge: Merge): Promise<EndedPag
       line.sort()
       continue
     }
-    stop = stopAfter(first, stop)
+    stop = isLate(first, stop) ? stop : { atMs: first.endMs, upTo: orderOf(first.queue) }
     rows.push(first.take())
     listed.add(first)
     line.moveFirst()
   }
-  const jobs = rows.toSorted((a, b) => b.endMs - a.endMs).map(({ jobId, chain }) => ({ jobId, chain }))
+  const jobs = rows
+    .toSorted((a, b) => signOf(order) * (b.endMs - a.endMs))
+    .map(({ jobId, chain }) => ({ jobId, chain }))
   const left = line.first
   if (left === undefined || isTooOld(left, merge.filter)) return { jobs, next: null }
-  stop = stopBefore(left, stop)
+  // All that comes before what is left has been looked at, also what ended at the same time in the queues before.
+  if (!isLate(left, stop)) stop = { atMs: left.endMs, upTo: queueBefore(orderOf(left.queue)) }
   const checked = streams.filter((stream) => read.has(stream) || endsNear(stream, stop))
-  return { jobs, next: { ...stop, exceptions: await exceptionsAt(engine, { checked, left, stop }, inTurn) } }
+  return {
+    jobs,
+    next: { ...stop, exceptions: await exceptionsAt(engine, { checked, left, stop, order }, inTurn) },
+  }
 }
 
 /** Whether all that is left ended before the time that the filter asks for, however late it was noted. */
-function isTooOld({ endMs }: EndedStream, { ended: { afterMs } }: JobFilter): boolean {
-  return endMs !== null && afterMs !== null && endMs < afterMs - NOTED_LATE_MAX_MS
+function isTooOld({ endMs, order }: EndedStream, { ended: { afterMs } }: JobFilter): boolean {
+  return order === 'newest' && endMs !== null && afterMs !== null && endMs < afterMs - NOTED_LATE_MAX_MS
 }
 
 /** Whether ends that were noted out of order may lead the next page to another place of a stream that was not read. */
-function endsNear({ endMs }: EndedStream, { atMs }: Stop): boolean {
-  return endMs !== null && atMs !== null && endMs > atMs - NOTED_LATE_MS
+function endsNear({ endMs, order }: EndedStream, { atMs }: Stop): boolean {
+  return endMs !== null && atMs !== null && signOf(order) * (atMs - endMs) < NOTED_LATE_MS
 }
 
 type Stop = Pick<EndedPosition, 'atMs' | 'upTo'>
 
 /** A job that comes late, because its end was noted late, does not move the place of the list. */
-function stopAfter({ endMs, queue }: EndedStream, stop: Stop): Stop {
-  if (endMs === null || (stop.atMs !== null && endMs > stop.atMs)) return stop
-  return { atMs: endMs, upTo: orderOf(queue) }
-}
-
-/** All that ended later than what is left has been looked at, and so has what ended then in the queues before. */
-function stopBefore({ endMs, queue }: EndedStream, stop: Stop): Stop {
-  if (endMs === null || (stop.atMs !== null && endMs > stop.atMs)) return stop
-  return { atMs: endMs, upTo: queueBefore(orderOf(queue)) }
+function isLate({ endMs, order }: EndedStream, { atMs }: Stop): boolean {
+  return endMs === null || (atMs !== null && signOf(order) * (endMs - atMs) > 0)
 }
 
 function queueBefore({ shard, localId }: QueueOrder): QueueOrder | null {
@@ -128,7 +134,10 @@ interface OpenedStreams {
   readonly named: readonly EndedStream[]
 }
 
-async function openStreams(engine: Engine, { queues, filter, from, inTurn }: Merge): Promise<OpenedStreams> {
+async function openStreams(
+  engine: Engine,
+  { queues, filter, order, from, inTurn }: Merge,
+): Promise<OpenedStreams> {
   const places = new Map<string, Partial<EndedPlaces>>()
   for (const exception of from.exceptions) {
     const key = keyOf(exception)
@@ -136,24 +145,24 @@ async function openStreams(engine: Engine, { queues, filter, from, inTurn }: Mer
   }
   const asked = queues.map((queue): AskedPlaces => {
     const known = places.get(keyOf(orderOf(queue)))
-    return { queue, atMs: timeFor(orderOf(queue), from), ...(known !== undefined && { known }) }
+    return { queue, atMs: timeFor(orderOf(queue), from, order), ...(known !== undefined && { known }) }
   })
-  const looks = await endedPlaces(engine, asked, inTurn)
+  const looks = await endedPlaces(engine, asked, { order, inTurn })
   const asksFor = sectionsOf(filter)
   const sections = (['dead', 'finished'] as const).filter((section) => asksFor.includes(section))
   const streams = looks.flatMap((look, i) => {
     const queue = queues[i]
     return queue === undefined
       ? []
-      : sections.map((section) => new EndedStream({ queue, section, filter }, look))
+      : sections.map((section) => new EndedStream({ queue, section, filter, order }, look))
   })
   return { streams, named: streams.filter(({ queue }) => places.has(keyOf(orderOf(queue)))) }
 }
 
-/** The time up to which the jobs of a queue are left. */
-function timeFor(queue: QueueOrder, { atMs, upTo }: Stop): number | null {
+/** The end of the first jobs of a queue that may be left. */
+function timeFor(queue: QueueOrder, { atMs, upTo }: Stop, order: TimeOrder): number | null {
   if (atMs === null) return null
-  return upTo !== null && compareQueues(queue, upTo) <= 0 ? atMs - 1 : atMs
+  return upTo !== null && compareQueues(queue, upTo) <= 0 ? atMs - signOf(order) : atMs
 }
 
 function keyOf({ shard, localId }: QueueOrder): string {
@@ -162,9 +171,10 @@ function keyOf({ shard, localId }: QueueOrder): string {
 
 interface CheckedStreams {
   readonly checked: readonly EndedStream[]
-  /** The stream with the newest end of all that is left. */
+  /** The stream with the first end of all that is left. */
   readonly left: EndedStream
   readonly stop: Stop
+  readonly order: TimeOrder
 }
 
 /**
@@ -173,11 +183,11 @@ interface CheckedStreams {
  */
 async function exceptionsAt(
   engine: Engine,
-  { checked, left, stop }: CheckedStreams,
+  { checked, left, stop, order }: CheckedStreams,
   inTurn: InTurn,
 ): Promise<EndedException[]> {
-  const asked = checked.map(({ queue }) => ({ queue, atMs: timeFor(orderOf(queue), stop) }))
-  const looks = await endedPlaces(engine, asked, inTurn)
+  const asked = checked.map(({ queue }) => ({ queue, atMs: timeFor(orderOf(queue), stop, order) }))
+  const looks = await endedPlaces(engine, asked, { order, inTurn })
   const [lost, behind]: [EndedException[], EndedException[]] = [[], []]
   for (const [i, stream] of checked.entries()) {
     const look = looks[i]

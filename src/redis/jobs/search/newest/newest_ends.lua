@@ -1,10 +1,11 @@
 #!lua flags=no-writes
--- newest_ends: finds where the ended jobs of queues go on in a list that has come down to a time, and when the next one of
--- each ended. A row without a place asks for those that ended at `at` or before, '' = for all; a row with a place asks for
--- those behind it: `ordinal` in the history, `purge` and `root` among the dead letters.
--- Answer for each queue: ordinal below which finished chains are left, end of the newest of them or ''; purge and root of the
---       dead letter behind which others are left (a purge beyond all and '' when that is all of them), end of the first of
---       them or ''.
+-- newest_ends: finds where the ended jobs of queues go on in a list that has come to a time, and when the next one of each
+-- ended. `oldest` = 1 is for lists that begin with the oldest. A row without a place asks for those that ended at `at` or
+-- before, with `oldest` then or later, '' = for all; a row with a place asks for those behind it: `ordinal` in the history,
+-- `purge` and `root` among the dead letters.
+-- Answer for each queue: ordinal below which finished chains are left, with `oldest` from which on, and end of the first of
+--       them or ''; purge and root of the dead letter behind which others are left (a purge beyond all, or 0, and '' when
+--       that is all of them), end of the first of them or ''.
 -- The search halves by fixed ordinals, so that it comes to the same place when chains were added or trimmed meanwhile, also
 -- where ends are not in their order.
 local call = redis.call
@@ -14,6 +15,7 @@ local call = redis.call
 local SAME_PURGE_MAX = 1000
 -- No dead letter is purged then.
 local BEYOND_ALL = '9007199254740991'
+local oldest = ARGV.oldest == '1'
 
 -- The end of a dead letter's last attempt: jobs/execute/finish/settle.lua says what it is made of.
 local function end_in_letter(text)
@@ -49,11 +51,15 @@ local function fmt(number) return string.format('%.0f', number) end
 local function finished_in(row, at)
   local trimmed = tonumber(call('HGET', row.meta, QUEUE.trimmed) or '0')
   local stop = trimmed + call('LLEN', row.history)
-  local place = stop
+  local place = oldest and trimmed or stop
   if row.ordinal ~= '' then
     place = math.min(tonumber(row.ordinal), stop)
   elseif at then
-    place = count_until(row, trimmed, stop, at)
+    place = count_until(row, trimmed, stop, oldest and at - 1 or at)
+  end
+  if oldest then
+    place = math.max(place, trimmed)
+    return fmt(place), place < stop and fmt(finished_end_from(row, stop, place)) or ''
   end
   if place <= trimmed then return fmt(place), '' end
   return fmt(place), fmt(finished_end(row, trimmed, place - 1))
@@ -71,8 +77,18 @@ end
 local function dead_in(row, at)
   local count = call('ZCARD', row.deadLetters)
   if row.purge ~= '' then
-    local left = call('ZRANK', row.deadLetters, row.root) or rank_of(row.deadLetters, row.purge, row.root)
+    local rank = call('ZRANK', row.deadLetters, row.root)
+    local left = rank or rank_of(row.deadLetters, row.purge, row.root)
+    if oldest then
+      local first = rank and rank + 1 or left
+      return row.purge, row.root, first < count and fmt(dead_end(row, first)) or ''
+    end
     return row.purge, row.root, left > 0 and fmt(dead_end(row, left - 1)) or ''
+  end
+  if oldest then
+    local first = at and count_until(row, nil, count, at - 1) or 0
+    local before = first > 0 and call('ZRANGE', row.deadLetters, first - 1, first - 1, 'WITHSCORES') or {}
+    return before[2] or '0', before[1] or '', first < count and fmt(dead_end(row, first)) or ''
   end
   local left = at and count_until(row, nil, count, at) or count
   local behind = left < count and call('ZRANGE', row.deadLetters, left, left, 'WITHSCORES') or {}

@@ -26,7 +26,7 @@ export interface ReadBounds {
   readonly inTurn: InTurn
   /** How many rows are wanted of all of them. */
   readonly wanted: number
-  /** The newest end beside these streams, in Unix ms; what ended before is not needed yet. null = there is none. */
+  /** The next end beside these streams, in Unix ms; what comes behind it is not needed yet. null = there is none. */
   readonly untilMs: number | null
   /** How many streams the list has left. */
   readonly streamsLeft: number
@@ -40,7 +40,11 @@ export async function readStreams(
 ): Promise<void> {
   const [first] = streams
   if (first === undefined) return
-  const isByBlocks = bounds.streamsLeft <= STREAMS_BY_BLOCKS_MAX && blockQuery(first.filter) !== null
+  // Blocks are searched from the newest on.
+  const isByBlocks =
+    first.order === 'newest' &&
+    bounds.streamsLeft <= STREAMS_BY_BLOCKS_MAX &&
+    blockQuery(first.filter) !== null
   const isAlone = ({ section, isSparse }: EndedStream) => section === 'dead' || (isByBlocks && isSparse)
   await readTogether(
     engine,
@@ -55,7 +59,7 @@ export async function readStreams(
   }
 }
 
-/** Reads the newest chains of histories, those of many queues in a step. */
+/** Reads the next chains of histories, those of many queues in a step. */
 async function readTogether(
   engine: Engine,
   streams: readonly EndedStream[],
@@ -63,7 +67,7 @@ async function readTogether(
 ): Promise<void> {
   const [first] = streams
   if (first === undefined) return
-  const { filter } = first
+  const { filter, order } = first
   const least = Math.max(
     filter.text === null ? RECORDS_FIRST : RECORDS_FIRST_OF_TEXT,
     Math.ceil(wanted / streams.length),
@@ -74,7 +78,7 @@ async function readTogether(
     ordinal: stream.readTo.ordinal ?? 0,
     count: Math.min(Math.max(least, stream.looked), RECORDS_MAX, share),
   }))
-  const read = await readEndedRows(engine, asked, { filter, untilMs, inTurn })
+  const read = await readEndedRows(engine, asked, { filter, order, untilMs, inTurn })
   for (const [i, stream] of streams.entries()) {
     const piece = read[i]
     if (piece !== undefined) stream.add(await pieceOf(engine, stream, { piece, budget }))
@@ -83,7 +87,7 @@ async function readTogether(
 
 async function pieceOf(
   engine: Engine,
-  { queue, filter }: EndedStream,
+  { queue, filter, order }: EndedStream,
   { piece, budget }: { readonly piece: EndedRows; readonly budget: SearchBudget },
 ): Promise<EndedPiece> {
   let bytes = piece.bytes
@@ -91,9 +95,11 @@ async function pieceOf(
   const judged = await judge(piece.entries)
   budget.spend(piece.looked, bytes)
   return {
-    rows: judged.flatMap(({ entry: { ordinal }, job }): EndedRow[] =>
-      job === null ? [] : [{ job, from: { ordinal: ordinal + 1 }, rest: { ordinal } }],
-    ),
+    rows: judged.flatMap(({ entry: { ordinal }, job }): EndedRow[] => {
+      const [newer, older] = [{ ordinal: ordinal + 1 }, { ordinal }]
+      if (job === null) return []
+      return [order === 'newest' ? { job, from: newer, rest: older } : { job, from: older, rest: newer }]
+    }),
     rest: { ordinal: piece.ordinal },
     nextEndMs: piece.nextEndMs,
     looked: piece.looked,
@@ -114,7 +120,8 @@ async function readAlone(
     ),
   )
   const asked = streams.map(({ queue }, i) => ({ queue, atMs: null, known: found[i]?.rest ?? {} }))
-  const looks = await endedPlaces(engine, asked, (lot) => lot())
+  const order = streams[0]?.order ?? 'newest'
+  const looks = await endedPlaces(engine, asked, { order, inTurn: (lot) => lot() })
   for (const [i, stream] of streams.entries()) {
     const { isEnd = false, ...piece } = found[i] ?? { rows: [], rest: stream.readTo, looked: 0 }
     const { finishedEndMs = null, deadEndMs = null } = looks[i] ?? {}
@@ -151,13 +158,13 @@ async function searchFinished(
 
 async function readDead(
   engine: Engine,
-  { queue, filter, readTo, looked }: EndedStream,
+  { queue, filter, order, readTo, looked }: EndedStream,
   { budget, share }: Share,
 ): Promise<Read> {
   const from = { purgeMs: readTo.purge ?? 0, id: Number(readTo.root ?? '') }
   const wanted = Math.min(Math.max(looked, RECORDS_FIRST), RECORDS_MAX, share)
   const asked = { queue, section: 'dead', filter } as const
-  const { letters, rows: jobs } = await lettersFrom(engine, asked, { from, wanted, budget })
+  const { letters, rows: jobs } = await lettersFrom(engine, asked, { from, wanted, budget, order })
   const rows: EndedRow[] = []
   let rest: Partial<EndedPlaces> = readTo
   for (const [i, job] of jobs.entries()) {
