@@ -117,6 +117,36 @@ test.each(['newest', 'oldest'] as const)(
   },
 )
 
+test.each([3, 40, 400])(
+  '%i replayed dead letters hide nothing that ended before their replay',
+  async (count) => {
+    const { store, ends } = await opened()
+    const wanted: number[] = []
+    const times = Array.from({ length: 60 }, (_, at) => SINCE_MS + 5_000 * at)
+    const [a, b] = await Promise.all([
+      ends.add(
+        'a',
+        times.map((endMs) => ({ endMs })),
+      ),
+      ends.add(
+        'b',
+        times.map((endMs) => ({ endMs: endMs + 1 })),
+      ),
+    ])
+    for (const at of times.keys()) wanted.push(a[at] ?? 0, b[at] ?? 0)
+    const replayed = await ends.add(
+      'a',
+      Array.from({ length: count }, (_, at) => ({ endMs: SINCE_MS - 1_000_000 + at, isReplayed: true })),
+    )
+    const ids = idsOf(await listed(store, ANY_JOB, { limit: 20, pagesMax: 100 }))
+    expect(sorted(ids)).toEqual(sorted([...wanted, ...replayed]))
+    expect(ids.filter((id) => !replayed.includes(id))).toEqual(wanted.toReversed())
+    const oldest = idsOf(await listed(store, ANY_JOB, { order: 'oldest', limit: 20, pagesMax: 100 }))
+    expect(sorted(oldest)).toEqual(sorted(ids))
+    expect(oldest.filter((id) => !replayed.includes(id))).toEqual(wanted)
+  },
+)
+
 test('the first page over many queues takes few steps', async () => {
   const { store, ends } = await opened()
   for (const [i, name] of namesOf(300).entries()) {

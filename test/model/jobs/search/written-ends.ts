@@ -13,6 +13,8 @@ import { TEAM } from './search-stage.ts'
 export interface WrittenEnd {
   readonly endMs: number
   readonly isFailed?: boolean
+  /** It is a dead letter that was replayed. */
+  readonly isReplayed?: boolean
   /** Its summary is gone. */
   readonly isTombstone?: boolean
 }
@@ -59,7 +61,7 @@ export class WrittenEnds {
   }
 }
 
-function summaryOf({ endMs, isFailed = false }: WrittenEnd): string {
+function summaryOf({ endMs, isReplayed = false, isFailed = isReplayed }: WrittenEnd): string {
   const attempt = {
     createdAtMs: endMs,
     scheduledAtMs: endMs,
@@ -71,10 +73,10 @@ function summaryOf({ endMs, isFailed = false }: WrittenEnd): string {
     errorMessage: null,
   }
   return encodeFinished({
-    end: isFailed ? 'failed_no_retries' : 'success',
+    end: isReplayed ? 'dead_lettered' : isFailed ? 'failed_no_retries' : 'success',
     attempts: [attempt],
     request: { ...PLAIN, headers: {} },
-    replayedAs: null,
+    replayedAs: isReplayed ? 1 : null,
     hadNoPayload: true,
   })
 }

@@ -1,7 +1,8 @@
 -- Shared by the steps of lists by time. Declares `last_end`, `finished_end` and `finished_end_from`.
 
--- A tombstone ended when the chain before it did; so many are passed over.
-local TOMBSTONES_MAX = 32
+-- So many chains are passed over that have no end of their own in the order of their history: tombstones, and dead letters
+-- that were replayed, which stand where they were.
+local PASSED_MAX = 32
 local TUPLE = '^%[(%d+),(%-?%d+),(%-?%d+),(%-?%d+),%-?%d+,%-?%d+()'
 
 -- Answers the position behind the text in quotes that begins at `at`.
@@ -30,27 +31,40 @@ local function last_end(text, at)
   end
 end
 
--- The end of the last attempt of the finished chain with this ordinal. The keys `history` and `summaries` are in `row`.
+-- Whether this summary is that of a dead letter, which has come to its history by a replay.
+local function is_replayed(text) return string.sub(text, 1, 5) == '["d",' end
+
+-- When the finished chain with this ordinal ended, or the newest of those before that nothing in between is newer than. The
+-- keys `history` and `summaries` are in `row`. Is 0 when nothing is there, and nil when too many were passed over.
 local function finished_end(row, trimmed, ordinal)
-  for passed = 0, TOMBSTONES_MAX do
-    local older = ordinal - passed
-    -- What was trimmed ended before all that is left.
-    if older < trimmed then return 0 end
-    local text = call('HGET', row.summaries, call('LINDEX', row.history, trimmed - older - 1))
-    -- It begins '["s",[' and the attempts.
-    if text then return last_end(text, 7) end
+  if ordinal < trimmed then return 0 end
+  local text = call('HGET', row.summaries, call('LINDEX', row.history, trimmed - ordinal - 1))
+  -- It begins '["s",[' and the attempts.
+  if text and not is_replayed(text) then return last_end(text, 7) end
+  local newest = text and last_end(text, 7) or 0
+  local low = math.max(trimmed, ordinal - PASSED_MAX)
+  if low == ordinal then return newest end
+  local roots = call('LRANGE', row.history, trimmed - ordinal, trimmed - low - 1)
+  for _, other in ipairs(call('HMGET', row.summaries, unpack(roots))) do
+    if other then
+      newest = math.max(newest, last_end(other, 7))
+      if not is_replayed(other) then return newest end
+    end
   end
-  return 0
+  if low > trimmed then return nil end
+  return newest
 end
 
--- The same of the first chain from this ordinal on, for lists that begin with the oldest.
+-- When the first chain from this ordinal on ended that has its end in the order of the history, for lists that begin with the
+-- oldest. Is 0 when too many were passed over, or nothing else is there.
 local function finished_end_from(row, stop, ordinal)
-  for passed = 0, TOMBSTONES_MAX do
-    local newer = ordinal + passed
-    -- Nothing has ended there.
-    if newer >= stop then return 0 end
-    local text = call('HGET', row.summaries, call('LINDEX', row.history, stop - newer - 1))
-    if text then return last_end(text, 7) end
+  local text = call('HGET', row.summaries, call('LINDEX', row.history, stop - ordinal - 1))
+  if text and not is_replayed(text) then return last_end(text, 7) end
+  local high = math.min(stop, ordinal + 1 + PASSED_MAX)
+  if high == ordinal + 1 then return 0 end
+  local texts = call('HMGET', row.summaries, unpack(call('LRANGE', row.history, stop - high, stop - ordinal - 2)))
+  for i = #texts, 1, -1 do
+    if texts[i] and not is_replayed(texts[i]) then return last_end(texts[i], 7) end
   end
   return 0
 end

@@ -16,6 +16,7 @@ export interface EndedRow {
 
 interface Entry extends EndedRow {
   readonly endMs: number
+  readonly isReplayed: boolean
 }
 
 /** What a read of a stream has found. */
@@ -56,7 +57,7 @@ export class EndedStream {
   #listed: Place
   /** The place behind what was read. */
   #read: Place
-  /** When the next job that was not read ended; null = there is none. */
+  /** When the next job that was not read ended; null = there is none, 0 and the greatest number = it must be read. */
   #nextEndMs: number | null
   #endMs: number | null
   #looked = 0
@@ -114,7 +115,8 @@ export class EndedStream {
   }
 
   add({ rows, rest, nextEndMs, looked }: EndedPiece): void {
-    for (const row of rows) this.#entries.push({ ...row, endMs: endOf(row.job) })
+    for (const row of rows)
+      this.#entries.push({ ...row, endMs: endOf(row.job), isReplayed: isReplayed(row.job) })
     this.#read = rest
     this.#nextEndMs = nextEndMs
     this.#looked += looked
@@ -139,10 +141,16 @@ export class EndedStream {
   }
 
   #setEnd(): void {
-    const ends = this.#entries.map(({ endMs }) => endMs)
-    if (this.#nextEndMs !== null) ends.push(this.#nextEndMs)
-    if (ends.length === 0) this.#endMs = null
-    else this.#endMs = this.order === 'newest' ? Math.max(...ends) : Math.min(...ends)
+    const next = this.#nextEndMs
+    const isUnknown = next === 0 || next === Number.MAX_SAFE_INTEGER
+    // A letter stands where it was replayed, so its end says nothing about what is left behind it.
+    const inOrder = this.#entries.flatMap(({ endMs, isReplayed }) =>
+      isReplayed || endMs === 0 ? [] : [endMs],
+    )
+    if (next !== null && !isUnknown) inOrder.push(next)
+    if (inOrder.length === 0) this.#endMs = isUnknown ? next : (this.#entries[0]?.endMs ?? null)
+    else if (this.order === 'oldest') this.#endMs = Math.min(...inOrder)
+    else this.#endMs = Math.max(...inOrder, ...this.#entries.map(({ endMs }) => endMs))
   }
 }
 
@@ -164,4 +172,8 @@ function endIn(section: EndedStream['section'], { finishedEndMs, deadEndMs }: En
 /** When the last attempt of the chain ended; 0 when that cannot be read. */
 function endOf({ chain }: ListedJob): number {
   return chain.attempts.at(-1)?.completedAtMs ?? 0
+}
+
+function isReplayed({ chain: { end, replayedAs } }: ListedJob): boolean {
+  return end === 'dead_lettered' && replayedAs !== null
 }

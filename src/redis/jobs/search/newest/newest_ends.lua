@@ -13,7 +13,7 @@ local call = redis.call
 
 -- So many dead letters of one millisecond are looked through for the place of one that has left.
 local SAME_PURGE_MAX = 1000
--- No dead letter is purged then.
+-- Nothing ended or is purged then.
 local BEYOND_ALL = '9007199254740991'
 local oldest = ARGV.oldest == '1'
 
@@ -33,7 +33,8 @@ end
 -- How many of `count` come before `at`; `trimmed` = they are finished chains, else dead letters.
 local function count_until(row, trimmed, count, at)
   local function is_until(number)
-    return (trimmed and finished_end(row, trimmed, number) or not trimmed and dead_end(row, number)) <= at
+    if not trimmed then return dead_end(row, number) <= at end
+    return (finished_end(row, trimmed, number) or 0) <= at
   end
   if count == 0 or is_until(count - 1) then return count end
   local found, stride = 0, 1
@@ -62,7 +63,9 @@ local function finished_in(row, at)
     return fmt(place), place < stop and fmt(finished_end_from(row, stop, place)) or ''
   end
   if place <= trimmed then return fmt(place), '' end
-  return fmt(place), fmt(finished_end(row, trimmed, place - 1))
+  -- What may have ended at any time is read first.
+  local ended = finished_end(row, trimmed, place - 1)
+  return fmt(place), ended and fmt(ended) or BEYOND_ALL
 end
 
 -- The rank that a dead letter had that has left: letters of one purge stand by the bytes of their roots.

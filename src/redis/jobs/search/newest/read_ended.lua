@@ -18,6 +18,8 @@ local skips_plain, oldest = ARGV.skipsPlain == '1', ARGV.oldest == '1'
 local PORTION, BYTES_MAX = 16, 256 * 1024
 -- base/layout/job-record.ts and history/blocks/block.ts say what is plain.
 local PLAIN = '^%["s",%[%[%d+,%-?%d+,%-?%d+,%-?%d+,%-?%d+,200%]%]'
+-- Nothing ended then.
+local BEYOND_ALL = '9007199254740991'
 local step_bytes = 0
 
 local function fmt(number) return string.format('%.0f', number) end
@@ -32,7 +34,7 @@ end
 
 -- Whether all that comes behind a chain with this summary is not needed yet.
 local function is_beyond(text, until_ms)
-  if not until_ms then return false end
+  if not until_ms or is_replayed(text) then return false end
   local ended = last_end(text, 7)
   if oldest then return ended > until_ms end
   return ended < until_ms
@@ -85,7 +87,9 @@ local function read(row)
   if oldest then
     if place < stop then answer[2] = fmt(finished_end_from(row, stop, place)) end
   elseif place > trimmed then
-    answer[2] = fmt(finished_end(row, trimmed, place - 1))
+    -- What may have ended at any time is read first.
+    local ended = finished_end(row, trimmed, place - 1)
+    answer[2] = ended and fmt(ended) or BEYOND_ALL
   end
   return answer
 end
