@@ -80,6 +80,11 @@ export function orderOf(values: FilterValues): JobOrder | null {
   return isEnded || ORDERED_BY_END.some((name) => values[name] !== undefined) ? 'newest' : 'queue'
 }
 
+/** What a click on the head of the times chooses: the newest first, and with the next click the oldest. */
+export function orderByTime(is: JobOrder): 'newest' | 'oldest' {
+  return is === 'newest' ? 'oldest' : 'newest'
+}
+
 /** The filter that an address asks for; what is no filter is left out. The server judges the values. */
 export function filterOf(values: FilterValues): Query {
   const names = NAMES.filter((name) => name !== 'order' || orderOf(values) !== null)

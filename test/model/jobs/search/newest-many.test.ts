@@ -147,27 +147,61 @@ test.each([3, 40, 400])(
   },
 )
 
-async function stepsOf(store: JobStore, filter: JobFilter): Promise<number> {
+test.each(['newest', 'oldest'] as const)(
+  'a cursor of the %s names no queue of many with the same end',
+  async (order) => {
+    const { store, ends } = await opened()
+    for (const name of namesOf(120)) await ends.add(name, [{ endMs: SINCE_MS }, { endMs: SINCE_MS }])
+    const ids: number[] = []
+    let cursor: string | null = null
+    do {
+      const page = await pageOf(store, ANY_JOB, { order, limit: 25, cursor })
+      ids.push(...idsOf(page.jobs))
+      cursor = page.nextCursor
+      expect(cursor?.length ?? 0).toBeLessThan(100)
+    } while (cursor !== null)
+    expect(new Set(ids).size).toBe(240)
+    expect(ids.length).toBe(240)
+  },
+)
+
+async function stepsOf(store: JobStore, filter: JobFilter, order: 'newest' | 'oldest'): Promise<number> {
   await redis.client.config('RESETSTAT')
-  const page = await pageOf(store, filter, { limit: 100, cursor: null })
+  const page = await pageOf(store, filter, { order, limit: 100, cursor: null })
   expect(page.jobs.length).toBe(100)
   const [, steps = '0'] = /cmdstat_evalsha:calls=(\d+)/.exec(await redis.client.info('commandstats')) ?? []
   return Number(steps)
 }
 
-test('a page over many queues takes few steps', async () => {
-  const { store, ends } = await opened()
-  for (const [i, name] of namesOf(300).entries()) {
-    const own = Array.from({ length: 24 }, (_, at) => ({
-      endMs: SINCE_MS + 10_000 * at + i,
-      isFailed: at === 0,
-    }))
-    await ends.add(name, own)
-  }
-  // The names of the queues, the newest end of each, the chains of the first hundred, and their places afterwards.
-  expect(await stepsOf(store, { ...ANY_JOB, status: 'completed' })).toBeLessThanOrEqual(24)
-  // What matches lies deep, so all queues are read together.
-  expect(await stepsOf(store, FAILED)).toBeLessThanOrEqual(80)
+describe.each(['newest', 'oldest'] as const)('a page of the %s takes few steps', (order) => {
+  const completed: JobFilter = { ...ANY_JOB, status: 'completed' }
+
+  test('of many queues', async () => {
+    const { store, ends } = await opened()
+    const deepest = order === 'newest' ? 0 : 23
+    for (const [i, name] of namesOf(300).entries()) {
+      const own = Array.from({ length: 24 }, (_, at) => ({
+        endMs: SINCE_MS + 10_000 * at + i,
+        isFailed: at === deepest,
+      }))
+      await ends.add(name, own)
+    }
+    // The names of the queues, the next end of each, the chains of the first hundred, and their places afterwards.
+    expect(await stepsOf(store, completed, order)).toBeLessThanOrEqual(24)
+    // What matches lies deep, so all queues are read together.
+    expect(await stepsOf(store, FAILED, order)).toBeLessThanOrEqual(80)
+  })
+
+  test('of one queue among others that are idle', async () => {
+    const { store, ends } = await opened()
+    const busyMs = order === 'newest' ? 1_000_000 : -1_000_000
+    await ends.add(
+      'busy',
+      Array.from({ length: 300 }, (_, at) => ({ endMs: SINCE_MS + busyMs + at })),
+    )
+    for (const name of namesOf(30)) await ends.add(name, [{ endMs: SINCE_MS }])
+    expect(await stepsOf(store, completed, order)).toBeLessThanOrEqual(20)
+  })
 })
 
 describe.each([

@@ -5,7 +5,7 @@ import { formatDuration } from '../../../format/times.ts'
 import { type Column, type Order, type Selection, Table } from '../../../ui/tables/table.tsx'
 import { Time } from '../../../ui/text/time.tsx'
 import { JobBadge } from '../job-badge.tsx'
-import type { JobOrder } from '../job-filter.ts'
+import { type JobOrder, orderByTime } from '../job-filter.ts'
 import './job-table.css'
 import { Verbatim } from '../../../ui/text/verbatim.tsx'
 import { visible } from '../../../format/visible.ts'
@@ -67,12 +67,9 @@ function queueOrder(is: JobOrder, onOrder: (order: JobOrder) => void): Order {
   return { ...(is === 'queue' && { is: 'ascending' }), onChoose: () => onOrder('queue') }
 }
 
-/** The newest come first; chosen once more, the oldest do. */
 function timeOrder(is: JobOrder, onOrder: (order: JobOrder) => void): Order {
-  if (is === 'queue') return { onChoose: () => onOrder('newest') }
-  const [direction, other] =
-    is === 'newest' ? (['descending', 'oldest'] as const) : (['ascending', 'newest'] as const)
-  return { is: direction, onChoose: () => onOrder(other) }
+  const direction = is === 'newest' ? 'descending' : 'ascending'
+  return { ...(is !== 'queue' && { is: direction }), onChoose: () => onOrder(orderByTime(is)) }
 }
 
 function Request({ method, url }: JobSummary) {
