@@ -18,7 +18,7 @@ export const READ_ENDED = step('read_ended', import.meta.url, {
 })
 
 /** One step reads at most this many chains, of at most this many queues. */
-const CHAINS_PER_STEP = 1_000
+const CHAINS_PER_STEP = 500
 const QUEUES_PER_STEP = 25
 
 /** Which chains of a queue are read: so many below an ordinal, oldest first from it on. */
