@@ -61,6 +61,7 @@ import { EVICT_CALLS } from './ledger/retention/call-records.ts'
 import { PURGE } from './ledger/retention/dead-letters.ts'
 import { TRIM } from './jobs/history/finished-chains.ts'
 import { NEWEST_ENDS } from './jobs/search/newest/ended-places.ts'
+import { READ_ENDED } from './jobs/search/newest/ended-rows.ts'
 import { MATCH_BLOCKS } from './jobs/history/blocks/block-reads.ts'
 import { READ_HISTORY } from './jobs/history/history-reads.ts'
 import { SEAL } from './jobs/history/sealer.ts'
@@ -117,6 +118,7 @@ const DESCRIBED = [
   PUT_SETTING,
   PUT_SECRETS,
   PUT_TOKEN,
+  READ_ENDED,
   RESEAL,
   READ_BACKLOG,
   READ_CLOCK,

@@ -6,7 +6,7 @@ import { givenNumber } from '../given-settings.ts'
 
 type JobQuery = Inputs['listJobs']
 
-const ORDERS = ['newest', 'queue'] as const
+const ORDERS = ['newest', 'oldest', 'queue'] as const
 
 /** What `listed` adds. */
 export interface ListFlags {
@@ -29,7 +29,7 @@ export function listed(command: Command): Command {
     .addOption(
       new Option(
         '--order <order>',
-        'newest over all queues, or queue by queue (default: newest where a filter is for what has ended, a host or a time)',
+        'newest or oldest over all queues, or queue by queue (default: newest where a filter is for what has ended, a host or a time)',
       ).choices(ORDERS),
     )
 }

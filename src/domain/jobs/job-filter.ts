@@ -61,5 +61,5 @@ export const ANY_JOB: JobFilter = Object.freeze({
  * `queue` lists queue by queue, and each by its parts; `newest` lists over all queues what has not ended, newest push
  * first, and then what has, newest end first.
  */
-export const JOB_ORDERS = ['newest', 'queue'] as const
+export const JOB_ORDERS = ['newest', 'oldest', 'queue'] as const
 export type JobOrder = (typeof JOB_ORDERS)[number]

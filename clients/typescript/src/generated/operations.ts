@@ -197,7 +197,8 @@ export interface Inputs {
    * push first; then those that have, newest end first, by the end of the last attempt of their chain. A dead
    * letter that was replayed stands where it was replayed. Where more than 2,000 jobs of these queues have not
    * ended, they come last instead, queue by queue. While pages are read, no job that has ended is left out or
-   * repeated because others end; one that ends meanwhile may come again. This is the order where `status` is
+   * repeated because others end; one that ends meanwhile may come again. `order=oldest` lists both parts the
+   * other way: the oldest push first, then the oldest end first. `order=newest` is the order where `status` is
    * one that has ended, where `final_status`, `failure_reason`, `response_status` or `host` is given, or any
    * time; more than 10,000 queues cannot be listed so. `order=queue`, which all other lists have, goes queue
    * by queue in the order of their names. Within a queue, first jobs that have not ended, in flight or not, by
@@ -266,10 +267,10 @@ export interface Inputs {
     /** Only jobs whose call took longer than so many milliseconds. */
     slower_than_ms?: number | undefined
     /**
-     * `newest` over all queues, or `queue` by queue. Without it, `newest` where the filters ask for what has
-     * ended, for a host or for a time, and else `queue`.
+     * `newest` or `oldest` over all queues, or `queue` by queue. Without it, `newest` where the filters ask for
+     * what has ended, for a host or for a time, and else `queue`.
      */
-    order?: 'newest' | 'queue' | undefined
+    order?: 'newest' | 'oldest' | 'queue' | undefined
     /**
      * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
      * twice, is a 422.

@@ -69,15 +69,20 @@ export function isForBulk(values: FilterValues): boolean {
 }
 
 /** In which order jobs of several queues are listed. */
-export type JobOrder = 'newest' | 'queue'
+export type JobOrder = 'newest' | 'oldest' | 'queue'
 
 /** The order of a list, as the API chooses it where the address does not; null = that of the bulk that made the jobs. */
 export function orderOf(values: FilterValues): JobOrder | null {
   const { order, status = '' } = values
   if (values['bulk_id'] !== undefined) return null
-  if (order === 'newest' || order === 'queue') return order
+  if (order === 'newest' || order === 'oldest' || order === 'queue') return order
   const isEnded = status.split(',').some((one) => ENDED.has(one))
   return isEnded || ORDERED_BY_END.some((name) => values[name] !== undefined) ? 'newest' : 'queue'
+}
+
+/** What a click on the head of the times chooses: the newest first, and with the next click the oldest. */
+export function orderByTime(is: JobOrder): 'newest' | 'oldest' {
+  return is === 'newest' ? 'oldest' : 'newest'
 }
 
 /** The filter that an address asks for; what is no filter is left out. The server judges the values. */

@@ -25,11 +25,17 @@ export async function listJobs(
   gate: CostGate | null,
 ): Promise<JobListPage | 'bad_cursor' | 'too_many_searches' | 'too_many_queues'> {
   const { cursor, order } = query
-  const newest = cursor === null ? null : parseNewestCursor(query, cursor)
-  if (newest !== null && order !== 'queue') return listNewest(engine, { query, from: newest, gate })
-  if (order === 'newest' && cursor === null) return listNewest(engine, { query, from: null, gate })
-  const from = cursor === null ? null : parseJobCursor(query, cursor)
-  if (cursor !== null && (from === null || order === 'newest')) return 'bad_cursor'
+  const isByTime = order === 'newest' || order === 'oldest'
+  if (cursor === null) {
+    if (isByTime) return listNewest(engine, { query, order, from: null, gate })
+    return listByQueue(engine, query, { from: null, gate })
+  }
+  const byTime = parseNewestCursor(query, cursor)
+  if (byTime !== null && (order === undefined || order === byTime.order)) {
+    return listNewest(engine, { query, order: byTime.order, from: byTime.position, gate })
+  }
+  const from = parseJobCursor(query, cursor)
+  if (from === null || isByTime) return 'bad_cursor'
   return listByQueue(engine, query, { from, gate })
 }
 

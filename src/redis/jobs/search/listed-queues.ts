@@ -10,7 +10,7 @@ import {
 import type { JobListQuery } from '../../../ports/jobs.ts'
 import type { ListPosition } from './job-cursor.ts'
 
-/** At most this many queues are read together. */
+/** At most this many queues are read together, unless more are asked for. */
 const QUEUES_AT_ONCE = 100
 
 export interface ListedQueues {
@@ -25,10 +25,10 @@ export interface ListedQueues {
  */
 export async function queuesFrom(
   engine: Engine,
-  query: Pick<JobListQuery, 'team' | 'filter' | 'queues'>,
+  query: Pick<JobListQuery, 'team' | 'filter' | 'queues'> & { readonly atOnce?: number },
   from: ListPosition | null,
 ): Promise<ListedQueues> {
-  const { team, filter, queues: allowed } = query
+  const { team, filter, queues: allowed, atOnce = QUEUES_AT_ONCE } = query
   if (filter.queue !== null) {
     const isAllowed = allowed === null || allowed.has(filter.queue)
     const known = isAllowed && from?.section !== null ? await queueNamed(engine, team, filter.queue) : null
@@ -37,11 +37,9 @@ export async function queuesFrom(
   if (allowed !== null) return allowedQueues(engine, { team, allowed }, from)
   const hidden = await hiddenQueue(engine, query, from)
   const begin = beginOf(from)
-  const named = await teamNames(engine, { kind: 'queues', team, begin, limit: QUEUES_AT_ONCE + 1 })
-  const known = named
-    .slice(0, QUEUES_AT_ONCE)
-    .map(({ keys, name, id }) => ({ keys, localId: id, team, name }))
-  const isMore = named.length > QUEUES_AT_ONCE
+  const named = await teamNames(engine, { kind: 'queues', team, begin, limit: atOnce + 1 })
+  const known = named.slice(0, atOnce).map(({ keys, name, id }) => ({ keys, localId: id, team, name }))
+  const isMore = named.length > atOnce
   return { queues: [...hidden, ...known], last: isMore ? (known.at(-1)?.name ?? null) : null }
 }
 

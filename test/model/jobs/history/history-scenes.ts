@@ -1,5 +1,6 @@
 import { searchHistory } from '../../../../src/redis/jobs/history/search/search-history.ts'
 import { endedPlaces } from '../../../../src/redis/jobs/search/newest/ended-places.ts'
+import { readEndedRows } from '../../../../src/redis/jobs/search/newest/ended-rows.ts'
 import { sealHistory } from '../../../../src/redis/jobs/history/sealer.ts'
 import { knownQueue, type KnownQueue } from '../../../../src/redis/base/names/known-queue.ts'
 import { shardKeys } from '../../../../src/redis/base/engine/engine.ts'
@@ -43,7 +44,26 @@ export const HISTORY_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     async (stage) => {
       const queue = await endBlock(stage)
       const { engine } = stage.world
-      return () => endedPlaces(engine, [{ queue, atMs: engine.runner.redisNowMs(0) }], (lot) => lot())
+      return () =>
+        endedPlaces(engine, [{ queue, atMs: engine.runner.redisNowMs(0) }], {
+          order: 'newest',
+          inTurn: (lot) => lot(),
+        })
+    },
+  ],
+  [
+    'read_ended',
+    'a page of a list by time',
+    async (stage) => {
+      const queue = await endBlock(stage)
+      const asked = [{ queue, ordinal: 200, count: 20 }]
+      const bounds = {
+        filter: NO_FILTER,
+        order: 'newest' as const,
+        untilMs: null,
+        inTurn: <T>(lot: () => Promise<T>) => lot(),
+      }
+      return () => readEndedRows(stage.world.engine, asked, bounds)
     },
   ],
   ...(['read_history', 'match_blocks'] as const).map((name): readonly [StepName, string, Scene] => [

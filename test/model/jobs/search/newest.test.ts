@@ -37,19 +37,28 @@ async function fill(stage: SearchStage, round: number): Promise<void> {
   await stage.run((round + 1) % 2)
 }
 
-async function pageOf(stage: SearchStage, filter: JobFilter, limit: number, cursor: string | null) {
-  const order = cursor === null ? ({ order: 'newest' } as const) : {}
-  const page = await stage.store.list({ team: TEAM, filter, queues: null, limit, cursor, ...order })
+interface Asked {
+  readonly order?: 'newest' | 'oldest'
+  readonly limit: number
+}
+
+async function pageOf(
+  stage: SearchStage,
+  filter: JobFilter,
+  { order = 'newest', limit, cursor }: Asked & { cursor: string | null },
+) {
+  const by = cursor === null ? { order } : {}
+  const page = await stage.store.list({ team: TEAM, filter, queues: null, limit, cursor, ...by })
   assert.ok(typeof page !== 'string')
   assert.ok(page.jobs.length <= limit)
   return page
 }
 
-async function listed(stage: SearchStage, filter: JobFilter, limit: number): Promise<ListedJob[]> {
+async function listed(stage: SearchStage, filter: JobFilter, asked: Asked): Promise<ListedJob[]> {
   const found: ListedJob[] = []
   let cursor: string | null = null
   do {
-    const page = await pageOf(stage, filter, limit, cursor)
+    const page = await pageOf(stage, filter, { ...asked, cursor })
     found.push(...page.jobs)
     cursor = page.nextCursor
   } while (cursor !== null)
@@ -57,11 +66,15 @@ async function listed(stage: SearchStage, filter: JobFilter, limit: number): Pro
 }
 
 /** Open jobs by their push, then the others by the end of their chain. */
-function ranksOf(jobs: readonly ListedJob[]): Array<readonly [number, number]> {
+function ranksOf(
+  jobs: readonly ListedJob[],
+  order: Asked['order'] = 'newest',
+): Array<readonly [number, number]> {
+  const sign = order === 'newest' ? -1 : 1
   return jobs.map(({ chain: { open, attempts } }) =>
     open === null
-      ? [1, -(attempts.at(-1)?.completedAtMs ?? 0)]
-      : [0, -(attempts[0]?.createdAtMs ?? open.createdAtMs)],
+      ? [1, sign * (attempts.at(-1)?.completedAtMs ?? 0)]
+      : [0, sign * (attempts[0]?.createdAtMs ?? open.createdAtMs)],
   )
 }
 
@@ -88,20 +101,20 @@ function randomFilter(stage: SearchStage): JobFilter {
 const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => a - b)
 const idsOf = (jobs: readonly ListedJob[]) => jobs.map(({ jobId }) => jobId)
 
-describe.each(SEEDS)('over all queues, seed %d', (seed) => {
-  test('the newest come first, each once, in pages of any size', async () => {
+describe.each(['newest', 'oldest'] as const)('the %s over all queues', (order) => {
+  test.each(SEEDS)('come first, each once, in pages of any size, seed %d', async (seed) => {
     const stage = await filledStage(seed)
     const chains = await stage.chains()
     for (let drawn = 0; drawn < FILTERS_PER_SEED; drawn += 1) {
       const filter = randomFilter(stage)
-      const jobs = await listed(stage, filter, stage.pick([1, 3, 10, 100]))
+      const jobs = await listed(stage, filter, { order, limit: stage.pick([1, 3, 10, 100]) })
       expect(sorted(idsOf(jobs)), JSON.stringify(filter)).toEqual(sorted(wantedJobs(filter, chains)))
-      const ranks = ranksOf(jobs)
+      const ranks = ranksOf(jobs, order)
       expect(ranks, JSON.stringify(filter)).toEqual(ranks.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]))
     }
   })
 
-  test('no page leaves out or repeats an ended job while others end', async () => {
+  test.each(SEEDS)('leave out or repeat no ended job while others end, seed %d', async (seed) => {
     const stage = await filledStage(seed)
     const ended: JobFilter = { ...ANY_JOB, status: stage.pick(['completed', 'dead_lettered', 'failed']) }
     const before = (await stage.chains()).filter((chain) => chain.at(-1)?.completed_at !== null)
@@ -109,7 +122,7 @@ describe.each(SEEDS)('over all queues, seed %d', (seed) => {
     const found: ListedJob[] = []
     let [cursor, round]: [string | null, number] = [null, 0]
     do {
-      const page = await pageOf(stage, ended, stage.pick([2, 5]), cursor)
+      const page = await pageOf(stage, ended, { order, limit: stage.pick([2, 5]), cursor })
       found.push(...page.jobs)
       cursor = page.nextCursor
       if (round < 12) await fill(stage, (round += 1))
@@ -126,7 +139,9 @@ test('a cursor goes on in its order, and in no other', async () => {
   const newest = await stage.store.list({ ...asked, cursor: null, order: 'newest' })
   const byQueue = await stage.store.list({ ...asked, cursor: null })
   assert.ok(typeof newest !== 'string' && typeof byQueue !== 'string')
-  expect(await stage.store.list({ ...asked, cursor: newest.nextCursor, order: 'queue' })).toBe('bad_cursor')
+  for (const order of ['queue', 'oldest'] as const) {
+    expect(await stage.store.list({ ...asked, cursor: newest.nextCursor, order })).toBe('bad_cursor')
+  }
   expect(await stage.store.list({ ...asked, cursor: byQueue.nextCursor, order: 'newest' })).toBe('bad_cursor')
   const [next, explicit] = await Promise.all([
     stage.store.list({ ...asked, cursor: newest.nextCursor }),
@@ -155,8 +170,8 @@ test('many queues whose jobs end in the same millisecond are paged without loss'
     await Promise.all(names.map((queue) => stage.pushTo(queue)))
     for (const shard of [0, 1, 0, 1, 0, 1, 0, 1]) await stage.run(shard)
   }
-  const jobs = await listed(stage, { ...ANY_JOB, status: stage.pick(['completed', 'failed']) }, 7)
-  const whole = await listed(stage, ANY_JOB, 1_000)
+  const jobs = await listed(stage, { ...ANY_JOB, status: stage.pick(['completed', 'failed']) }, { limit: 7 })
+  const whole = await listed(stage, ANY_JOB, { limit: 1_000 })
   expect(idsOf(whole).length).toBe(240)
   expect(new Set(idsOf(whole)).size).toBe(240)
   const shown = new Set(idsOf(jobs))
@@ -171,7 +186,7 @@ test('many queues whose jobs end in the same millisecond are paged without loss'
 test('several statuses, exclusions and slow calls select as one by one, in both orders', async () => {
   const stage = await filledStage(6)
   const chains = await stage.chains()
-  const ids = async (filter: JobFilter) => sorted(idsOf(await listed(stage, filter, 50)))
+  const ids = async (filter: JobFilter) => sorted(idsOf(await listed(stage, filter, { limit: 50 })))
   const all = new Map(chains.flat().map((job) => [job.job_id, job]))
   const statuses = ['pending', 'dead_lettered'] as const
   const either = statuses.flatMap((status) => wantedJobs({ ...ANY_JOB, status }, chains))

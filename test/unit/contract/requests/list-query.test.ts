@@ -58,6 +58,10 @@ test('every filter', () => {
   expect(readPageQuery('limit=1')).toEqual({ kind: 'valid', value: { limit: 1, cursor: null } })
 })
 
+test.each(['newest', 'oldest', 'queue'])('a list may ask for the order %s', (order) => {
+  expect(readJobQuery(`order=${order}`, NOW_MS)).toMatchObject({ value: { order } })
+})
+
 test.each(['text=x', 'order=newest'])('the jobs of a bulk are not listed by %s', (other) => {
   expect(readJobQuery(`bulk_id=7&${other}`, NOW_MS)).toMatchObject({
     problem: { errors: { bulk_id: [expect.stringContaining('prohibits')] } },

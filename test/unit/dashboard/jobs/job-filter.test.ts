@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
+import { orderText } from '../../../../dashboard/src/features/jobs/list/order-text.ts'
 import {
   bulkFilterOf,
   chipsOf,
   filterOf,
+  type JobOrder,
+  orderByTime,
+  orderOf,
   valuesOf,
 } from '../../../../dashboard/src/features/jobs/job-filter.ts'
 
@@ -42,4 +46,19 @@ test('chips are in one order, in words and in the zone of the viewer', () => {
     'Ended from: 2026-11-23 02:30:00',
   ])
   expect(chipsOf({ created_after: 'yesterday' }, 'UTC')).toMatchObject([{ value: 'yesterday' }])
+})
+
+test('the head of the times chooses the newest, then the oldest', () => {
+  let values: Record<string, string> = {}
+  const shown: Array<[JobOrder | null, string]> = []
+  for (let click = 0; click < 3; click += 1) {
+    values = { ...values, order: orderByTime(orderOf(values) ?? 'queue') }
+    shown.push([orderOf(values), orderText({ ...values, status: 'completed' })])
+    expect(filterOf(values)).toEqual(values)
+  }
+  expect(shown).toEqual([
+    ['newest', 'The newest end first.'],
+    ['oldest', 'The oldest end first.'],
+    ['newest', 'The newest end first.'],
+  ])
 })

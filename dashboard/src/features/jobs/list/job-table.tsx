@@ -5,7 +5,7 @@ import { formatDuration } from '../../../format/times.ts'
 import { type Column, type Order, type Selection, Table } from '../../../ui/tables/table.tsx'
 import { Time } from '../../../ui/text/time.tsx'
 import { JobBadge } from '../job-badge.tsx'
-import type { JobOrder } from '../job-filter.ts'
+import { type JobOrder, orderByTime } from '../job-filter.ts'
 import './job-table.css'
 import { Verbatim } from '../../../ui/text/verbatim.tsx'
 import { visible } from '../../../format/visible.ts'
@@ -33,7 +33,7 @@ export function JobTable({
       head: 'Queue',
       isExtra: true,
       cell: Queue,
-      ...(order !== null && { order: headOrder(order, 'queue', onOrder) }),
+      ...(order !== null && { order: queueOrder(order, onOrder) }),
     },
     { head: 'Answer', cell: Answer },
     { head: 'Attempt', align: 'end', isExtra: true, cell: ({ attempt_number: attempt }) => attempt },
@@ -46,7 +46,7 @@ export function JobTable({
       cell: (job) => (
         <Time at={job.dead_lettered_at ?? job.completed_at ?? job.started_at ?? job.scheduled_at} />
       ),
-      ...(order !== null && { order: headOrder(order, 'newest', onOrder) }),
+      ...(order !== null && { order: timeOrder(order, onOrder) }),
     },
   ]
   return (
@@ -63,9 +63,13 @@ export function JobTable({
   )
 }
 
-function headOrder(is: JobOrder, of: JobOrder, onOrder: (order: JobOrder) => void): Order {
-  const direction = of === 'newest' ? 'descending' : 'ascending'
-  return { ...(is === of && { is: direction }), onChoose: () => onOrder(of) }
+function queueOrder(is: JobOrder, onOrder: (order: JobOrder) => void): Order {
+  return { ...(is === 'queue' && { is: 'ascending' }), onChoose: () => onOrder('queue') }
+}
+
+function timeOrder(is: JobOrder, onOrder: (order: JobOrder) => void): Order {
+  const direction = is === 'newest' ? 'descending' : 'ascending'
+  return { ...(is !== 'queue' && { is: direction }), onChoose: () => onOrder(orderByTime(is)) }
 }
 
 function Request({ method, url }: JobSummary) {

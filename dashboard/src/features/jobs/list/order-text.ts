@@ -5,22 +5,23 @@ import { type FilterValues, orderOf } from '../job-filter.ts'
 export function orderText(values: FilterValues): string {
   const { queue, status } = values
   if (orderOf(values) === null) return 'In the order in which the bulk made or fired them.'
-  if (orderOf(values) === 'newest') return newestText(status)
+  if (orderOf(values) === 'newest') return timeText(status, 'newest')
+  if (orderOf(values) === 'oldest') return timeText(status, 'oldest')
   const within = orderWithin(status)
   if (queue === undefined) return `By the names of their queues; in each ${within}.`
   return `${capital(within)}.`
 }
 
-function newestText(status: string | undefined): string {
+function timeText(status: string | undefined, first: 'newest' | 'oldest'): string {
   switch (status) {
     case 'completed':
     case 'dead_lettered':
-      return 'The newest end first.'
+      return `The ${first} end first.`
     case 'pending':
     case 'processing':
-      return 'The newest push first; more than 2,000 by queue.'
+      return `The ${first} push first; more than 2,000 by queue.`
     default:
-      return 'First what has not ended, by its push, unless it is over 2,000 jobs; then the newest end first.'
+      return `First what has not ended, by its push, unless it is over 2,000 jobs; then the ${first} end first.`
   }
 }
 

@@ -190,6 +190,7 @@ export const NEW_SETTINGS: SettingsDraft = {
   noRetryStatuses: '',
   assertions: '',
   events: 'terminal',
+  records: 'all',
   days: '14',
   hasAlerts: false,
 }

@@ -61,7 +61,7 @@ export async function searchHistory(
   let [oldest, place, searched] = [first, Math.min(from ?? stop, stop), 0]
   const plan = new SearchPlan(engine, queue, { filter, query: blockQuery(filter), sealedTo })
   let bytes = 0
-  const judge = await judgeOf(engine, queue, filter, (read) => (bytes += read))
+  const judge = await historyJudge(engine, queue, { filter, onRead: (read) => (bytes += read) })
   while (place > oldest) {
     const room = examinedMax - searched
     if (jobs.length >= limit || room <= 0 || plan.looks >= LOOKS_MAX)
@@ -95,11 +95,11 @@ type Judge = (
   entries: readonly FinishedEntry[],
 ) => Promise<Array<{ entry: FinishedEntry; job: ListedJob | null }>>
 
-async function judgeOf(
+/** Makes what finds the job that a list under this filter shows of each chain, if there is one. */
+export async function historyJudge(
   engine: Engine,
   queue: KnownQueue,
-  filter: JobFilter,
-  onRead: (bytes: number) => void,
+  { filter, onRead }: { readonly filter: JobFilter; readonly onRead: (bytes: number) => void },
 ): Promise<Judge> {
   const callsOf = await keptCalls(engine, queue, { filter, onRead })
   const needles = filter.text === null ? null : needlesOf(filter.text)

@@ -1,8 +1,12 @@
 import type { Engine } from '../../../base/engine/engine.ts'
 import { step } from '../../../base/engine/step.ts'
 import type { KnownQueue } from '../../../base/names/known-queue.ts'
+import type { InTurn } from '../search-visit.ts'
+import { inShardLots } from './shard-lots.ts'
+import type { TimeOrder } from './time-order.ts'
 
 export const NEWEST_ENDS = step('newest_ends', import.meta.url, {
+  args: ['oldest'],
   rows: {
     queues: {
       queueKeys: ['meta', 'history', 'summaries', 'deadLetters', 'deadLetterRecords'],
@@ -11,15 +15,18 @@ export const NEWEST_ENDS = step('newest_ends', import.meta.url, {
   },
 })
 
+/** One step looks at the newest ends of at most this many queues, or goes on from known places there. */
+const QUEUES_PER_LOOK = 100
 /** One step looks for the places of at most this many queues, with up to 40 probes in each. */
-const QUEUES_PER_STEP = 25
-/** Steps that are sent together; the search takes a turn for each lot. */
-const STEPS_TOGETHER = 4
+const QUEUES_PER_SEARCH = 25
 
-/** Where the ended jobs of a queue go on: finished chains below an ordinal, dead letters behind one. */
+/**
+ * Where the ended jobs of a queue go on: finished chains below an ordinal, oldest first from it on; dead letters behind
+ * one.
+ */
 export interface EndedPlaces {
   readonly ordinal: number
-  /** The dead letter that was listed last; `root` is '', and `purge` beyond all, when none was. */
+  /** The dead letter that was listed last; `root` is '', and `purge` beyond all or 0, when none was. */
   readonly purge: number
   readonly root: string
 }
@@ -33,47 +40,31 @@ export interface EndedLook extends EndedPlaces {
 /** What is asked of a queue. */
 export interface AskedPlaces {
   readonly queue: KnownQueue
-  /** Only what ended then or before is left, in Unix ms; null = everything. */
+  /** Only what ended then or before is left, oldest first then or later, in Unix ms; null = everything. */
   readonly atMs: number | null
   /** Parts of the places that are known already. */
   readonly known?: Partial<EndedPlaces>
 }
 
-/** Finds the places of queues, in their order. @param inTurn runs each lot of steps */
-export async function endedPlaces(
+/** Finds the places of queues, in their order. */
+export function endedPlaces(
   engine: Engine,
   asked: readonly AskedPlaces[],
-  inTurn: <T>(lot: () => Promise<T>) => Promise<T>,
+  { order, inTurn }: { readonly order: TimeOrder; readonly inTurn: InTurn },
 ): Promise<EndedLook[]> {
-  const looks: EndedLook[] = []
-  const lots = new Map<number, number[]>()
-  for (const [i, { queue }] of asked.entries()) {
-    const { shard } = queue.keys
-    lots.set(shard, [...(lots.get(shard) ?? []), i])
-  }
-  const batches = [...lots.values()].flatMap((places) => batchesOf(places, QUEUES_PER_STEP))
-  for (const together of batchesOf(batches, STEPS_TOGETHER)) {
-    await inTurn(() =>
-      Promise.all(
-        together.map(async (batch) => {
-          const found = await lookAt(
-            engine,
-            batch.flatMap((i) => asked[i] ?? []),
-          )
-          batch.forEach((i, at) => {
-            const look = found[at]
-            if (look !== undefined) looks[i] = look
-          })
-        }),
-      ),
-    )
-  }
-  return looks
+  const isSearch = asked.some(({ atMs }) => atMs !== null)
+  return inShardLots(asked, {
+    queuesPerStep: isSearch ? QUEUES_PER_SEARCH : QUEUES_PER_LOOK,
+    inTurn,
+    ask: (together) => lookAt(engine, together, order),
+  })
 }
 
-async function lookAt(engine: Engine, asked: readonly AskedPlaces[]): Promise<EndedLook[]> {
-  const [first] = asked
-  if (first === undefined) return []
+async function lookAt(
+  engine: Engine,
+  asked: readonly [AskedPlaces, ...AskedPlaces[]],
+  order: TimeOrder,
+): Promise<EndedLook[]> {
   const queues = asked.map(({ queue: { localId }, atMs, known = {} }) => ({
     localId,
     at: atMs ?? '',
@@ -81,7 +72,8 @@ async function lookAt(engine: Engine, asked: readonly AskedPlaces[]): Promise<En
     purge: known.purge ?? '',
     root: known.root ?? '',
   }))
-  const rows = (await engine.runner.run(NEWEST_ENDS.with({ keys: first.queue.keys, queues }))) as string[][]
+  const call = NEWEST_ENDS.with({ keys: asked[0].queue.keys, oldest: order === 'oldest' ? 1 : 0, queues })
+  const rows = (await engine.runner.run(call)) as string[][]
   return rows.map(([ordinal, finishedEnd = '', purge, root = '', deadEnd = '']) => ({
     ordinal: Number(ordinal),
     finishedEndMs: finishedEnd === '' ? null : Number(finishedEnd),
@@ -89,10 +81,4 @@ async function lookAt(engine: Engine, asked: readonly AskedPlaces[]): Promise<En
     root,
     deadEndMs: deadEnd === '' ? null : Number(deadEnd),
   }))
-}
-
-function batchesOf<T>(values: readonly T[], size: number): T[][] {
-  const batches: T[][] = []
-  for (let at = 0; at < values.length; at += size) batches.push(values.slice(at, at + size))
-  return batches
 }

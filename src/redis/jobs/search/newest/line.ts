@@ -1,5 +1,6 @@
 import type { KnownQueue } from '../../../base/names/known-queue.ts'
 import type { EndedStream } from './ended-stream.ts'
+import { signOf } from './time-order.ts'
 
 /** What queues are ordered by among those with the same end. */
 export interface QueueOrder {
@@ -7,7 +8,7 @@ export interface QueueOrder {
   readonly localId: number
 }
 
-/** The streams with something left, the one with the newest end first. */
+/** The streams with something left, the one with the newest end first, or the one with the oldest. */
 export class Line {
   #streams: EndedStream[]
 
@@ -20,37 +21,45 @@ export class Line {
     return this.#streams[0]
   }
 
+  get length(): number {
+    return this.#streams.length
+  }
+
   next(count: number): EndedStream[] {
     return this.#streams.slice(0, count)
   }
 
+  /** The end of the stream at this place, in Unix ms; null = there is none. */
+  endAt(place: number): number | null {
+    return this.#streams[place]?.endMs ?? null
+  }
+
   sort(): void {
-    const ends = new Map(this.#streams.map((stream) => [stream, stream.endMs]))
-    this.#streams = this.#streams
-      .filter((stream) => ends.get(stream) !== null)
-      .toSorted((a, b) => (ends.get(b) ?? 0) - (ends.get(a) ?? 0) || compareStreams(a, b))
+    this.#streams = this.#streams.filter(({ endMs }) => endMs !== null).toSorted(compareEnds)
   }
 
   /** Puts the first stream where it belongs now. */
   moveFirst(): void {
-    const [first, ...others] = this.#streams
-    if (first === undefined) return
-    const endMs = first.endMs
-    if (endMs === null) {
-      this.#streams = others
-      return
+    const [first] = this.#streams.splice(0, 1)
+    if (first === undefined || first.endMs === null) return
+    let [from, to] = [0, this.#streams.length]
+    while (from < to) {
+      const half = (from + to) >> 1
+      const other = this.#streams[half]
+      if (other !== undefined && compareEnds(other, first) < 0) from = half + 1
+      else to = half
     }
-    const isBehind = (other: EndedStream) =>
-      (other.endMs ?? 0) < endMs || (other.endMs === endMs && compareStreams(first, other) < 0)
-    const at = others.findIndex(isBehind)
-    others.splice(at === -1 ? others.length : at, 0, first)
-    this.#streams = others
+    this.#streams.splice(from, 0, first)
   }
 }
 
 /** Queues come by shard and id, and the dead letters of a queue before its finished chains. */
-function compareStreams(a: EndedStream, b: EndedStream): number {
-  return compareQueues(orderOf(a.queue), orderOf(b.queue)) || a.section.localeCompare(b.section)
+function compareEnds(a: EndedStream, b: EndedStream): number {
+  return (
+    signOf(a.order) * ((b.endMs ?? 0) - (a.endMs ?? 0)) ||
+    compareQueues(orderOf(a.queue), orderOf(b.queue)) ||
+    a.section.localeCompare(b.section)
+  )
 }
 
 export function compareQueues(a: QueueOrder, b: QueueOrder): number {

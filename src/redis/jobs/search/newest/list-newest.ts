@@ -10,12 +10,15 @@ import { type InTurn, searchInTurn } from '../search-visit.ts'
 import { SearchBudget, SEARCHED_RECORDS_MAX } from '../sections/search-budget.ts'
 import { FIRST_SPOTS } from '../sections/section-page.ts'
 import { isNarrow, sectionsOf } from '../sections/sections.ts'
-import { mergeEnded, NEWEST_FIRST, type EndedPosition } from './merge-ended.ts'
+import { endedBegin, mergeEnded, type EndedPosition } from './merge-ended.ts'
 import { formatNewestCursor, type NewestPosition } from './newest-cursor.ts'
 import { newestOpen, openSections, positionOf, SORTED_OPEN_MAX } from './newest-open.ts'
+import type { TimeOrder } from './time-order.ts'
 
 /** A list by time looks at each of its queues, so it has no more of them than this. */
 const QUEUES_MAX = 10_000
+/** Names of queues that are read together; a shard answers about half as many in a step. */
+const NAMES_TOGETHER = 1_000
 
 interface Part {
   readonly jobs: readonly ListedJob[]
@@ -25,19 +28,27 @@ interface Part {
 
 interface Search {
   readonly query: JobListQuery
+  readonly order: TimeOrder
   readonly queues: readonly KnownQueue[]
   readonly budget: SearchBudget
   readonly inTurn: InTurn
 }
 
+interface Asked {
+  readonly query: JobListQuery
+  readonly order: TimeOrder
+  readonly from: NewestPosition | null
+  readonly gate: CostGate | null
+}
+
 /**
  * Lists the jobs of all queues by time: those that have not ended, newest push first, then those that have, newest end
- * first. Of more open jobs than can be put in order, all come last, queue by queue. No job is left out or comes twice
+ * first; or the oldest first of both. Of more open jobs than can be put in order, all come last, queue by queue. No job is left out or comes twice
  * because others end, run or come meanwhile; one that ends moves to the front, as it would in the list read anew.
  */
 export async function listNewest(
   engine: Engine,
-  { query, from, gate }: { query: JobListQuery; from: NewestPosition | null; gate: CostGate | null },
+  { query, order, from, gate }: Asked,
 ): Promise<JobListPage | 'too_many_searches' | 'too_many_queues'> {
   const { team, filter, limit } = query
   const isCheap = filter.queue !== null && !isNarrow(filter) && limit <= LIST_LIMIT_DEFAULT
@@ -45,7 +56,7 @@ export async function listNewest(
     const queues = await mergedQueues(engine, query)
     if (queues === null) return 'too_many_queues'
     const budget = new SearchBudget(SEARCHED_RECORDS_MAX)
-    const search: Search = { query, queues, budget, inTurn }
+    const search: Search = { query, order, queues, budget, inTurn }
     const jobs = new Map<number, ListedJob>()
     let [next, isBegun]: [NewestPosition | null, boolean] = [from, false]
     while ((!isBegun || next !== null) && jobs.size < limit && (!isBegun || !budget.isSpent)) {
@@ -56,7 +67,7 @@ export async function listNewest(
     }
     return {
       jobs: [...jobs.values()],
-      nextCursor: next === null ? null : formatNewestCursor(query, next),
+      nextCursor: next === null ? null : formatNewestCursor(query, { order, position: next }),
       searched: isNarrow(filter) ? budget.searched : null,
     }
   })
@@ -67,7 +78,7 @@ async function mergedQueues(engine: Engine, query: JobListQuery): Promise<readon
   const queues: KnownQueue[] = []
   let from: ListPosition | null = null
   for (;;) {
-    const page = await queuesFrom(engine, query, from)
+    const page = await queuesFrom(engine, { ...query, atOnce: NAMES_TOGETHER }, from)
     queues.push(...page.queues)
     if (queues.length > QUEUES_MAX) return null
     if (page.last === null) return queues
@@ -99,7 +110,7 @@ async function readPart(engine: Engine, search: Search, { from, room }: PartAske
 
 async function readOpen(
   engine: Engine,
-  { query: { filter }, queues, budget, inTurn }: Search,
+  { query: { filter }, order, queues, budget, inTurn }: Search,
   {
     from,
     room,
@@ -109,9 +120,9 @@ async function readOpen(
   const count = sections.reduce((sum, section) => sum + section.count, 0)
   // Once a page was put in order, the list goes on so with twice as many.
   const isOpenLast = count > (from === null ? 1 : 2) * SORTED_OPEN_MAX
-  const ended: Part['next'] = { part: 'ended', at: NEWEST_FIRST, isOpenLast }
+  const ended: Part['next'] = { part: 'ended', at: endedBegin(filter, order), isOpenLast }
   if (isOpenLast || sections.length === 0) return { jobs: [], next: ended }
-  const jobs = await newestOpen(engine, sections, { budget, inTurn, from })
+  const jobs = await newestOpen(engine, sections, { budget, inTurn, order, from })
   const listed = jobs.slice(0, room)
   const last = listed.at(-1)
   if (last === undefined || listed.length === jobs.length) return { jobs: listed, next: ended }
@@ -120,7 +131,7 @@ async function readOpen(
 
 async function readEnded(
   engine: Engine,
-  { query: { filter }, queues, budget, inTurn }: Search,
+  { query: { filter }, order, queues, budget, inTurn }: Search,
   {
     at,
     isOpenLast,
@@ -130,7 +141,7 @@ async function readEnded(
   const afterwards: Part['next'] = isOpenLast ? { part: 'walk', at: null } : null
   const hasEnded = sectionsOf(filter).some((section) => section !== 'open')
   if (!hasEnded) return { jobs: [], next: afterwards }
-  const page = await mergeEnded(engine, { queues, filter, from: at, limit: room, budget, inTurn })
+  const page = await mergeEnded(engine, { queues, filter, order, from: at, limit: room, budget, inTurn })
   return {
     jobs: page.jobs,
     next: page.next === null ? afterwards : { part: 'ended', at: page.next, isOpenLast },

@@ -3,6 +3,7 @@ import { formatPosition, parsePosition, scopeOf, type CursorScope, type ListPosi
 import type { QueueOrder } from './line.ts'
 import type { EndedException, EndedPosition } from './merge-ended.ts'
 import type { OpenPosition } from './newest-open.ts'
+import type { TimeOrder } from './time-order.ts'
 
 /** Where a page of a list by time ends. */
 export type NewestPosition =
@@ -19,27 +20,37 @@ export type NewestPosition =
  */
 const EXCEPTIONS_CHARACTERS_MAX = 5_500
 
-export function formatNewestCursor(scope: CursorScope, position: NewestPosition): string {
-  return formatCursor(scopeOf(scope), textOf(position))
+/** A position in a list of this order. */
+export interface OrderedPosition {
+  readonly order: TimeOrder
+  readonly position: NewestPosition
+}
+
+const LETTERS: Readonly<Record<TimeOrder, string>> = { newest: 'N', oldest: 'O' }
+
+export function formatNewestCursor(scope: CursorScope, { order, position }: OrderedPosition): string {
+  return formatCursor(scopeOf(scope), LETTERS[order] + textOf(position))
 }
 
 /** null = the cursor was not made by this list. */
-export function parseNewestCursor(scope: CursorScope, cursor: string): NewestPosition | null {
+export function parseNewestCursor(scope: CursorScope, cursor: string): OrderedPosition | null {
   const text = parseCursor(scopeOf(scope), cursor)
-  return text === null ? null : positionIn(text)
+  const order = (['newest', 'oldest'] as const).find((each) => text?.startsWith(LETTERS[each]) === true)
+  const position = text === null ? null : positionIn(text.slice(1))
+  return order === undefined || position === null ? null : { order, position }
 }
 
 function textOf(position: NewestPosition): string {
   switch (position.part) {
     case 'open':
-      return `No.${short(position.at.createdMs)}.${short(position.at.rootId)}`
+      return `o.${short(position.at.createdMs)}.${short(position.at.rootId)}`
     case 'ended': {
       const { atMs, upTo, exceptions } = position.at
       const place = `${atMs === null ? '' : short(atMs)}.${upTo === null ? '' : textOfQueue(upTo)}`
-      return `Ne.${position.isOpenLast ? 1 : 0}.${place}.${exceptionsText(exceptions)}`
+      return `e.${position.isOpenLast ? 1 : 0}.${place}.${exceptionsText(exceptions)}`
     }
     case 'walk':
-      return `Nw.${position.at === null ? '' : formatPosition(position.at)}`
+      return `w.${position.at === null ? '' : formatPosition(position.at)}`
   }
 }
 
@@ -67,7 +78,7 @@ function short(number: number): string {
 }
 
 function positionIn(text: string): NewestPosition | null {
-  const [, part, rest = ''] = /^N([oew])\.(.*)$/s.exec(text) ?? []
+  const [, part, rest = ''] = /^([oew])\.(.*)$/s.exec(text) ?? []
   if (part === 'o') {
     const [createdMs, rootId] = rest.split('.').map(numberIn)
     return createdMs === undefined || rootId === undefined || !areSafe([createdMs, rootId])

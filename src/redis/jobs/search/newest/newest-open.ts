@@ -8,6 +8,7 @@ import { countSection, readSection } from '../sections/read-section.ts'
 import type { SearchBudget } from '../sections/search-budget.ts'
 import { FIRST_SPOTS, type AskedSection } from '../sections/section-page.ts'
 import { sectionsOf } from '../sections/sections.ts'
+import { signOf, type TimeOrder } from './time-order.ts'
 
 /** Jobs that have not ended have no index by their push, so at most this many of a list are read and put in order. */
 export const SORTED_OPEN_MAX = 2_000
@@ -46,12 +47,18 @@ export async function openSections(
   })
 }
 
-/** Reads all open jobs of these sections that match, the newest push first, behind a position. */
+/** Reads all open jobs of these sections that match, by their push, behind a position. */
 export async function newestOpen(
   engine: Engine,
   sections: readonly AskedSection[],
-  { budget, inTurn, from }: Pick<Asked, 'budget' | 'inTurn'> & { readonly from: OpenPosition | null },
+  {
+    budget,
+    inTurn,
+    order,
+    from,
+  }: Pick<Asked, 'budget' | 'inTurn'> & { readonly order: TimeOrder; readonly from: OpenPosition | null },
 ): Promise<ListedJob[]> {
+  const sign = signOf(order)
   const jobs: ListedJob[] = []
   for (let at = 0; at < sections.length; at += READ_TOGETHER) {
     const together = sections.slice(at, at + READ_TOGETHER)
@@ -60,8 +67,8 @@ export async function newestOpen(
   }
   const unique = new Map(jobs.map((job) => [job.chain.rootId, job]))
   return [...unique.values()]
-    .filter((job) => from === null || compare(positionOf(job), from) > 0)
-    .toSorted((a, b) => compare(positionOf(a), positionOf(b)))
+    .filter((job) => from === null || sign * compare(positionOf(job), from) > 0)
+    .toSorted((a, b) => sign * compare(positionOf(a), positionOf(b)))
 }
 
 /** A section has at most as many records as may be sorted, and twice that when jobs were added meanwhile. */
@@ -86,7 +93,7 @@ function createdMsOf({ attempts, open }: JobChain): number {
   return attempts[0]?.createdAtMs ?? open?.createdAtMs ?? 0
 }
 
-/** Newer pushes come first. */
+/** Newer pushes come first in the list of the newest. */
 function compare(a: OpenPosition, b: OpenPosition): number {
   return b.createdMs - a.createdMs || b.rootId - a.rootId
 }

@@ -1,67 +1,27 @@
 #!lua flags=no-writes
--- newest_ends: finds where the ended jobs of queues go on in a list that has come down to a time, and when the next one of
--- each ended. A row without a place asks for those that ended at `at` or before, '' = for all; a row with a place asks for
--- those behind it: `ordinal` in the history, `purge` and `root` among the dead letters.
--- Answer for each queue: ordinal below which finished chains are left, end of the newest of them or ''; purge and root of the
---       dead letter behind which others are left (a purge beyond all and '' when that is all of them), end of the first of
---       them or ''.
+-- newest_ends: finds where the ended jobs of queues go on in a list that has come to a time, and when the next one of each
+-- ended. `oldest` = 1 is for lists that begin with the oldest. A row without a place asks for those that ended at `at` or
+-- before, with `oldest` then or later, '' = for all; a row with a place asks for those behind it: `ordinal` in the history,
+-- `purge` and `root` among the dead letters.
+-- Answer for each queue: ordinal below which finished chains are left, with `oldest` from which on, and end of the first of
+--       them or ''; purge and root of the dead letter behind which others are left (a purge beyond all, or 0, and '' when
+--       that is all of them), end of the first of them or ''.
 -- The search halves by fixed ordinals, so that it comes to the same place when chains were added or trimmed meanwhile, also
 -- where ends are not in their order.
 local call = redis.call
+--#include jobs/search/newest/chain_ends
 
--- A tombstone ended when the chain before it did; so many are passed over.
-local TOMBSTONES_MAX = 32
 -- So many dead letters of one millisecond are looked through for the place of one that has left.
 local SAME_PURGE_MAX = 1000
--- No dead letter is purged then.
+-- Nothing ended or is purged then.
 local BEYOND_ALL = '9007199254740991'
-
-local TUPLE = '^%[(%d+),(%-?%d+),(%-?%d+),(%-?%d+),%-?%d+,%-?%d+()'
-
--- Answers the position behind the text in quotes that begins at `at`.
-local function behind_quoted(text, at)
-  at = at + 1
-  while true do
-    local found = string.find(text, '[\\"]', at)
-    if not found then return #text + 1 end
-    if string.sub(text, found, found) == '"' then return found + 1 end
-    at = found + 2
-  end
-end
-
--- The end of the last of the attempts whose list begins at `at`: base/layout/job-record.ts says how they are written. It is
--- 0 when they are damaged.
-local function last_end(text, at)
-  local ended = 0
-  while true do
-    local scheduled, _, started, took, behind = string.match(text, TUPLE, at)
-    if not behind then return 0 end
-    ended = scheduled + started + took
-    behind = string.match(text, '^,%-?%d+()', behind) or behind
-    if string.sub(text, behind, behind + 1) == ',"' then behind = behind_quoted(text, behind + 1) end
-    if string.sub(text, behind, behind + 1) ~= '],' then return ended end
-    at = behind + 2
-  end
-end
+local oldest = ARGV.oldest == '1'
 
 -- The end of a dead letter's last attempt: jobs/execute/finish/settle.lua says what it is made of.
 local function end_in_letter(text)
   if string.sub(text, 1, 1) == '!' then return tonumber(string.sub(text, 3, 15)) or 0 end
   local bar = string.find(text, '|', 31, true)
   return bar and last_end(text, bar + 2) or 0
-end
-
--- The same of the finished chain with this ordinal.
-local function finished_end(row, trimmed, ordinal)
-  for passed = 0, TOMBSTONES_MAX do
-    local older = ordinal - passed
-    -- What was trimmed ended before all that is left.
-    if older < trimmed then return 0 end
-    local text = call('HGET', row.summaries, call('LINDEX', row.history, trimmed - older - 1))
-    -- It begins '["s",[' and the attempts.
-    if text then return last_end(text, 7) end
-  end
-  return 0
 end
 
 -- The same of the dead letter of this rank, from the first purge to the last.
@@ -73,7 +33,8 @@ end
 -- How many of `count` come before `at`; `trimmed` = they are finished chains, else dead letters.
 local function count_until(row, trimmed, count, at)
   local function is_until(number)
-    return (trimmed and finished_end(row, trimmed, number) or not trimmed and dead_end(row, number)) <= at
+    if not trimmed then return dead_end(row, number) <= at end
+    return (finished_end(row, trimmed, number) or 0) <= at
   end
   if count == 0 or is_until(count - 1) then return count end
   local found, stride = 0, 1
@@ -91,14 +52,20 @@ local function fmt(number) return string.format('%.0f', number) end
 local function finished_in(row, at)
   local trimmed = tonumber(call('HGET', row.meta, QUEUE.trimmed) or '0')
   local stop = trimmed + call('LLEN', row.history)
-  local place = stop
+  local place = oldest and trimmed or stop
   if row.ordinal ~= '' then
     place = math.min(tonumber(row.ordinal), stop)
   elseif at then
-    place = count_until(row, trimmed, stop, at)
+    place = count_until(row, trimmed, stop, oldest and at - 1 or at)
+  end
+  if oldest then
+    place = math.max(place, trimmed)
+    return fmt(place), place < stop and fmt(finished_end_from(row, stop, place)) or ''
   end
   if place <= trimmed then return fmt(place), '' end
-  return fmt(place), fmt(finished_end(row, trimmed, place - 1))
+  -- What may have ended at any time is read first.
+  local ended = finished_end(row, trimmed, place - 1)
+  return fmt(place), ended and fmt(ended) or BEYOND_ALL
 end
 
 -- The rank that a dead letter had that has left: letters of one purge stand by the bytes of their roots.
@@ -113,8 +80,18 @@ end
 local function dead_in(row, at)
   local count = call('ZCARD', row.deadLetters)
   if row.purge ~= '' then
-    local left = call('ZRANK', row.deadLetters, row.root) or rank_of(row.deadLetters, row.purge, row.root)
+    local rank = call('ZRANK', row.deadLetters, row.root)
+    local left = rank or rank_of(row.deadLetters, row.purge, row.root)
+    if oldest then
+      local first = rank and rank + 1 or left
+      return row.purge, row.root, first < count and fmt(dead_end(row, first)) or ''
+    end
     return row.purge, row.root, left > 0 and fmt(dead_end(row, left - 1)) or ''
+  end
+  if oldest then
+    local first = at and count_until(row, nil, count, at - 1) or 0
+    local before = first > 0 and call('ZRANGE', row.deadLetters, first - 1, first - 1, 'WITHSCORES') or {}
+    return before[2] or '0', before[1] or '', first < count and fmt(dead_end(row, first)) or ''
   end
   local left = at and count_until(row, nil, count, at) or count
   local behind = left < count and call('ZRANGE', row.deadLetters, left, left, 'WITHSCORES') or {}

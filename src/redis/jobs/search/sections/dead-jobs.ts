@@ -44,41 +44,65 @@ export async function readDeadLetters(
 }
 
 /**
- * Reads up to `wanted` dead letters after one, latest purge first, and their rows, which end early where payloads are too
- * large to look at all.
+ * Reads up to `wanted` dead letters after one, latest purge first unless `order` is 'oldest', and their rows, which end
+ * early where payloads are too large to look at all.
  */
 export async function lettersFrom(
   engine: Engine,
   asked: SectionOfQueue,
-  {
-    from,
-    wanted,
-    budget,
-  }: { readonly from: DeadLetter; readonly wanted: number; readonly budget: SearchBudget },
+  { from, wanted, budget, order = 'newest' }: AskedLetters & { readonly budget: SearchBudget },
 ): Promise<{ readonly letters: readonly DeadLetter[]; readonly rows: Rows }> {
-  const letters = await lettersAfter(engine, asked, { from, wanted })
+  const letters = await lettersAfter(engine, asked, { from, wanted, order })
   return { letters, rows: await rowsOf(engine, asked, { letters, budget }) }
+}
+
+interface AskedLetters {
+  readonly from: DeadLetter
+  readonly wanted: number
+  readonly order?: 'newest' | 'oldest'
 }
 
 async function lettersAfter(
   engine: Engine,
   { queue, filter }: SectionOfQueue,
-  { from, wanted }: { readonly from: DeadLetter; readonly wanted: number },
+  { from, wanted, order }: AskedLetters,
 ): Promise<DeadLetter[]> {
   const { deadLetters } = queue.keys.queue(queue.localId)
   // A dead letter is kept from the end of its last attempt on, which none of its jobs outlasts.
-  const least = filter.ended.afterMs === null ? '-inf' : String(filter.ended.afterMs + KEPT_MIN_MS)
+  const leastMs = filter.ended.afterMs === null ? 0 : filter.ended.afterMs + KEPT_MIN_MS
+  const isOldest = order === 'oldest'
   const after = String(from.id)
   // Dead letters of one millisecond come by the bytes of their ids, and some of them may have been listed.
   for (let asked = wanted + 1; ; asked *= 2) {
-    const most = String(from.purgeMs)
     const flat = await engine.runner.read((redis) =>
-      redis.zrange(deadLetters, most, least, 'BYSCORE', 'REV', 'LIMIT', 0, asked, 'WITHSCORES'),
+      isOldest
+        ? redis.zrange(
+            deadLetters,
+            String(Math.max(from.purgeMs, leastMs)),
+            '+inf',
+            'BYSCORE',
+            'LIMIT',
+            0,
+            asked,
+            'WITHSCORES',
+          )
+        : redis.zrange(
+            deadLetters,
+            String(from.purgeMs),
+            String(leastMs),
+            'BYSCORE',
+            'REV',
+            'LIMIT',
+            0,
+            asked,
+            'WITHSCORES',
+          ),
     )
     const letters: DeadLetter[] = []
     for (let i = 0; i < flat.length; i += 2) {
       const [id = '', purgeMs] = [flat[i], Number(flat[i + 1])]
-      if (purgeMs < from.purgeMs || id < after) letters.push({ id: Number(id), purgeMs })
+      const isBehind = isOldest ? purgeMs > from.purgeMs || id > after : purgeMs < from.purgeMs || id < after
+      if (isBehind) letters.push({ id: Number(id), purgeMs })
     }
     if (letters.length >= wanted || flat.length < 2 * asked) return letters.slice(0, wanted)
   }
