@@ -76,6 +76,16 @@ describe('documents', () => {
   })
 })
 
+test('every place that CONTRIBUTING names is there', () => {
+  const text = read('CONTRIBUTING.md')
+  const named = [...text.matchAll(/`((?:charts|crds|dashboard|docs|scripts|src|test)\/[\w./-]+)`/g)].map(
+    ([, path = '']) => path,
+  )
+  expect(named.length).toBeGreaterThan(60)
+  const isThere = (path: string) => existsSync(join(ROOT, path)) || existsSync(join(ROOT, `${path}.ts`))
+  expect(named.filter((path) => !isThere(path))).toEqual([])
+})
+
 describe('the glossary', () => {
   const rows = [...read('docs/glossary.md').matchAll(/^\| \*\*(.+?)\*\* +\| +(.+?) +\|$/gm)]
   const words = rows.map((row) => row[1] ?? '')
