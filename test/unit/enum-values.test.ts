@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import type { AuditRecord, Job, SuccessAssertion, Waiting } from '../../clients/typescript/src/client.ts'
+import type { AuditRecord, Waiting } from '../../clients/typescript/src/client.ts'
 import { headlineOf, TYPES as ALERT_TYPES } from '../../dashboard/src/features/alerts/alert-text.ts'
 import { sentenceOf } from '../../dashboard/src/features/audit/sentence.ts'
 import { failureText as bulkFailureText } from '../../dashboard/src/features/jobs/bulk/failure-text.ts'
@@ -110,14 +110,10 @@ const sentence = (outcome: string) =>
 
 /** What a page says of a value. */
 const TOLD: ReadonlyArray<readonly [string, readonly string[], (value: never) => string]> = [
-  ['assertions', ASSERTIONS, (type) => successText([{ type, value: 7 } as SuccessAssertion])],
+  ['assertions', ASSERTIONS, (type) => successText([{ type, value: 7 }])],
   ['failures', FAILURES, reasonText],
   ['reasons to wait', WAITS, (reason) => waitingText({ ...WAITING, reason }, 'emails')],
-  [
-    'reasons to wait, by the CLI',
-    WAITS,
-    (reason) => waitingLine({ ...WAITING, reason } as NonNullable<Job['waiting']>),
-  ],
+  ['reasons to wait, by the CLI', WAITS, (reason) => waitingLine({ ...WAITING, reason })],
   ['alerts', ALERT_REASONS, (reason) => headlineOf({ type: 'failure', reason })],
   ['types of alerts', valuesOf('AlertType'), (type) => labelOf(ALERT_TYPES, type).label],
   ['channels', valuesOf('ChannelType'), (type) => textOf(CHANNEL_TYPES, type)],
