@@ -46,13 +46,15 @@ const SHARED: Readonly<Record<string, string>> = {
  */
 export function crdDefinitions(crds: readonly CrdDocument[]): JsonValue {
   const definitions: Record<string, JsonValue> = {}
+  const written = new Map<string, string>()
   const define = (name: string, schema: CrdSchema): JsonValue => {
-    const made = toTypeSchema(schema, define)
-    const former = definitions[name]
-    if (former !== undefined && JSON.stringify(former) !== JSON.stringify(made)) {
+    // As it is written: the rules and bounds of a shared schema have to be alike, not only its types.
+    const text = JSON.stringify(schema)
+    if ((written.get(name) ?? text) !== text) {
       throw new Error(`${name} is described in two ways; let the CRDs say the same`)
     }
-    definitions[name] = made
+    written.set(name, text)
+    definitions[name] = toTypeSchema(schema, define)
     return { $ref: `#/definitions/${name}` }
   }
   for (const { spec } of crds) {

@@ -13,7 +13,7 @@ export function riverBy(program: string, home: PostgresHome): Contender {
     comparison: {
       setup: `River 0.51 (Go), PostgreSQL ${home.version}; \`InsertMany\` for the requests of one turn, fetches every 2 ms at most as its own benchmark does; \`net/http\` with kept connections`,
       lacks:
-        'calls over HTTP (the worker is ours), a limit of calls at once per queue over all workers, times closer than 5 s (it looks for due jobs that often, so those pushed 2 s ahead come up to 3 s late), signed calls, teams',
+        'calls over HTTP (the worker is ours), a limit of calls at once per queue over all workers, times closer than 5 s (it looks that often, so jobs pushed 2 s ahead come up to 3 s late), signed calls, teams',
       better:
         'runs any Go code, in one process with your own; a job is added in the same transaction as your data, and is on disk when it is accepted; unique jobs, priorities',
     },

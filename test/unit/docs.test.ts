@@ -69,6 +69,21 @@ describe('documents', () => {
     const marks = /\b(?:TODO|TBD|FIXME|XXX|lorem ipsum|coming soon|placeholder)\b/i
     expect(texts.filter(({ text }) => marks.test(text)).map(({ page }) => page)).toEqual([])
   })
+
+  test('no sentence is too long to be read in one go', () => {
+    const held = texts.filter(({ page }) => page !== 'CHANGELOG.md')
+    expect(held.flatMap(({ page, text }) => longSentences(text).map((one) => `${page}: ${one}`))).toEqual([])
+  })
+})
+
+test('every place that CONTRIBUTING names is there', () => {
+  const text = read('CONTRIBUTING.md')
+  const named = [...text.matchAll(/`((?:charts|crds|dashboard|docs|scripts|src|test)\/[\w./-]+)`/g)].map(
+    ([, path = '']) => path,
+  )
+  expect(named.length).toBeGreaterThan(60)
+  const isThere = (path: string) => existsSync(join(ROOT, path)) || existsSync(join(ROOT, `${path}.ts`))
+  expect(named.filter((path) => !isThere(path))).toEqual([])
 })
 
 describe('the glossary', () => {
@@ -319,6 +334,35 @@ test('a broken link or anchor is found', () => {
     ),
   ).toEqual(['README.md: nowhere.md', 'README.md: docs/glossary.md#nothing'])
 })
+
+test('a long sentence is found in a paragraph, a list and a cell, and not across them', () => {
+  const words = (count: number) => `Word${' word'.repeat(count - 1)}`
+  const [long, short] = [`${words(SENTENCE_WORDS_MAX + 1)}.`, `${words(SENTENCE_WORDS_MAX)}.`]
+  expect(longSentences(`A short one. [${long}](there.md)\n\n- ${long}\n\n| ${short} | ${long} |`)).toEqual([
+    long,
+    long,
+    long,
+  ])
+  expect(longSentences(`${short} ${short}\n- ${short}\n\n\`\`\`sh\n${long}\n\`\`\`\n`)).toEqual([])
+})
+
+const SENTENCE_WORDS_MAX = 44
+
+function longSentences(text: string): string[] {
+  return text
+    .replaceAll(/```.*?```/gs, '')
+    .split('\n')
+    .filter((line) => !line.startsWith('<!--'))
+    .flatMap((line) => (line.startsWith('|') ? line.split('|') : [line]))
+    .map((part) =>
+      part
+        .trim()
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replace(/^[-*\d.\s>#]+/, ''),
+    )
+    .flatMap((part) => part.split(/(?<=[.:;!?])\s+(?=[A-Z`"*])/))
+    .filter((sentence) => sentence.split(/\s+/).length > SENTENCE_WORDS_MAX)
+}
 
 function brokenLinks(page: string, text: string): string[] {
   const prose = text.replaceAll(/^```.*?^```/gms, '').replaceAll(/`[^`\n]*`/g, '')

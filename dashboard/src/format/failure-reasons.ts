@@ -1,4 +1,5 @@
 import type { JobSummary } from '../../../clients/typescript/src/client.ts'
+import { textOf } from './values/known-values.ts'
 
 export const REASONS: Readonly<Record<NonNullable<JobSummary['failure_reason']>, string>> = {
   timeout: 'Timeout',
@@ -19,7 +20,7 @@ export const REASONS: Readonly<Record<NonNullable<JobSummary['failure_reason']>,
 
 /** Why an attempt failed, in words. */
 export function reasonText(reason: NonNullable<JobSummary['failure_reason']>): string {
-  return REASONS[reason]
+  return textOf(REASONS, reason)
 }
 
 /** Failures that the status of the answer tells by itself. */

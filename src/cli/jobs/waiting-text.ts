@@ -5,7 +5,8 @@ type Waiting = NonNullable<Job['waiting']>
 /** Why a job waits, in one sentence. */
 export function waitingText(waiting: Waiting): string {
   const { reason, estimated_start_at: start } = waiting
-  const cause = CAUSES[reason](waiting)
+  // A later API may know more reasons.
+  const cause = Object.hasOwn(CAUSES, reason) ? CAUSES[reason](waiting) : reason
   if (reason === 'not_due') return `it waits: ${cause}`
   return `it waits: ${cause}${start === null ? '' : `; it may start at ${start}`}`
 }

@@ -96,9 +96,9 @@ const THROTTLES: Readonly<Record<NonNullable<Queue['throttled']>['reason'], stri
 function throttleLines({ throttled }: Queue): readonly string[] {
   if (throttled === null) return []
   const { reason, until } = throttled
-  return [
-    `throttled: ${THROTTLES[reason]}${until === null ? ', one job tries the target' : ` until ${until}`}`,
-  ]
+  // A later API may know more reasons.
+  const cause = Object.hasOwn(THROTTLES, reason) ? THROTTLES[reason] : reason
+  return [`throttled: ${cause}${until === null ? ', one job tries the target' : ` until ${until}`}`]
 }
 
 function flowLines(queue: Queue): readonly string[] {

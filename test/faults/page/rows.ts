@@ -86,7 +86,7 @@ export const ROWS: readonly Row[] = [
         'cuts off the torn end that a power cut leaves',
       ],
     ],
-    'No machine loses power here: the end of the append-only file is cut. What was accepted then is counted as lost, and the API has to tell of it.',
+    'No machine loses power here: the end of the append-only file is cut. Jobs that were accepted then count as lost, and the API has to tell of them.',
   ),
   row(
     'F11',

@@ -98,10 +98,10 @@ async function push({ name, file, command, compile }: Language, address: string,
   const env = { ...process.env, PUNCTUAL_SERVER: address, PUNCTUAL_TOKEN: secret }
   return run(program, given, { cwd: own, env }).then(
     ({ stdout }) => ({ isDone: true, said: stdout }),
-    (failure: { stdout: string; stderr: string }) => ({
-      isDone: false,
-      said: failure.stdout + failure.stderr,
-    }),
+    (failure: unknown) => {
+      const { stdout, stderr } = failure as { readonly stdout: string; readonly stderr: string }
+      return { isDone: false, said: stdout + stderr }
+    },
   )
 }
 

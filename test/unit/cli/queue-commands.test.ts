@@ -132,6 +132,12 @@ test.each([
   expect(JSON.parse(edit?.body ?? '')).toEqual(body)
 })
 
+test('a throttle that only a later API knows is called by its name', async () => {
+  const throttled = { reason: 'of_tomorrow', until: 'SOON' }
+  api.answer = { status: 200, body: JSON.stringify({ ...QUEUE, throttled }) }
+  expect((await api.run(['queues', 'show', '7'])).out).toContain('throttled: of_tomorrow until SOON\n')
+})
+
 test('a page says how fast the target is called, and why it is not', async () => {
   api.answer = { status: 200, body: JSON.stringify(QUEUE) }
   expect((await api.run(['queues', 'show', '7'])).out).toContain(

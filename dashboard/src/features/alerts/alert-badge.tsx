@@ -1,8 +1,7 @@
 import type { Alert } from '../../../../clients/typescript/src/client.ts'
-import { Badge } from '../../ui/text/badge.tsx'
+import { StateBadge } from '../../ui/text/badge.tsx'
 import { TYPES } from './alert-text.ts'
 
 export function AlertBadge({ type }: Pick<Alert, 'type'>) {
-  const { tone, label } = TYPES[type]
-  return <Badge tone={tone}>{label}</Badge>
+  return <StateBadge table={TYPES} state={type} />
 }

@@ -2,18 +2,19 @@ import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { Alert } from '../../../../clients/typescript/src/client.ts'
 import { isAbsent } from '../../format/faults.ts'
+import { textOf } from '../../format/values/known-values.ts'
 import { useMay } from '../../session/me.ts'
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../routing/paths.ts'
 import { plural } from '../../format/numbers.ts'
-import { Badge } from '../../ui/text/badge.tsx'
+import { Badge, StateBadge } from '../../ui/text/badge.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Menu } from '../../ui/overlays/menu.tsx'
 import { Fact, Facts, Page, Panel } from '../../ui/page/page.tsx'
 import { type Column, Table } from '../../ui/tables/table.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { PlaceholderPage } from '../../ui/page/placeholder-page.tsx'
-import type { Tone } from '../../ui/tone.ts'
+import type { TonedLabel } from '../../ui/tone.ts'
 import { AlertBadge } from './alert-badge.tsx'
 import { useMarkRead } from './alert-changes.ts'
 import { headlineOf, jobsOf, REASONS, subjectOf } from './alert-text.ts'
@@ -82,7 +83,7 @@ function About({ alert }: { readonly alert: Alert }) {
   return (
     <Facts>
       <Fact name="About">{path === null ? subject : <a href={at(path)}>{subject}</a>}</Fact>
-      <Fact name="Reason">{REASONS[reason]}</Fact>
+      <Fact name="Reason">{textOf(REASONS, reason)}</Fact>
       <Fact name="Raised">{plural(count, 'time')}</Fact>
       <Fact name="First">
         <Time at={alert.first_at} form="stamp" />
@@ -145,7 +146,7 @@ function Actions({ alert }: { readonly alert: Alert }) {
 
 type Delivery = Alert['deliveries'][number]
 
-const STATES: Readonly<Record<Delivery['state'], { readonly tone: Tone; readonly label: string }>> = {
+const STATES: Readonly<Record<Delivery['state'], TonedLabel>> = {
   pending: { tone: 'busy', label: 'Under way' },
   sent: { tone: 'good', label: 'Sent' },
   failed: { tone: 'bad', label: 'Given up' },
@@ -154,7 +155,7 @@ const STATES: Readonly<Record<Delivery['state'], { readonly tone: Tone; readonly
 
 const COLUMNS: ReadonlyArray<Column<Delivery>> = [
   { head: 'Channel', cell: ({ channel }) => <Verbatim text={channel} /> },
-  { head: 'State', cell: ({ state }) => <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge> },
+  { head: 'State', cell: ({ state }) => <StateBadge table={STATES} state={state} /> },
   {
     head: 'Answer to the last try',
     isWide: true,

@@ -1,9 +1,10 @@
 import type { Alert } from '../../../../clients/typescript/src/client.ts'
 import { REASONS as FAILURES } from '../../format/failure-reasons.ts'
+import { textOf } from '../../format/values/known-values.ts'
 import { plural } from '../../format/numbers.ts'
-import type { Tone } from '../../ui/tone.ts'
+import type { TonedLabel } from '../../ui/tone.ts'
 
-export const TYPES: Readonly<Record<Alert['type'], { readonly tone: Tone; readonly label: string }>> = {
+export const TYPES: Readonly<Record<Alert['type'], TonedLabel>> = {
   failure: { tone: 'bad', label: 'Failure' },
   warning: { tone: 'warn', label: 'Warning' },
   limit_warning: { tone: 'busy', label: 'Limit warning' },
@@ -28,7 +29,8 @@ export function subjectOf({ kind, name }: Alert['resource']): string {
 
 /** What has happened, in a few words. */
 export function headlineOf({ type, reason }: Pick<Alert, 'type' | 'reason'>): string {
-  return type === 'recovery' ? `Recovered: ${REASONS[reason].toLowerCase()}` : REASONS[reason]
+  const text = textOf(REASONS, reason)
+  return type === 'recovery' ? `Recovered: ${text.toLowerCase()}` : text
 }
 
 /** What has become of an alert on all channels. */

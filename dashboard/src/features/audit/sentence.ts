@@ -1,4 +1,5 @@
 import type { AuditRecord } from '../../../../clients/typescript/src/client.ts'
+import { textOf } from '../../format/values/known-values.ts'
 import { plural } from '../../format/numbers.ts'
 
 /** `ann` + before + thing + after: such as `paused the queue` `emails`. The thing may be a link. */
@@ -23,6 +24,13 @@ const IRREGULAR: Readonly<Record<string, readonly [done: string, to: string]>> =
   logout: ['logged out', 'log out'],
 }
 
+/** How far it came, in front of the verb. */
+const TRIED: Readonly<Record<AuditRecord['outcome'], string>> = {
+  done: '',
+  refused: 'tried to',
+  unknown: 'asked to',
+}
+
 const NOUNS: Readonly<Record<string, string>> = {
   job: 'job',
   alert: 'alert',
@@ -40,9 +48,7 @@ export function sentenceOf(record: AuditRecord): Sentence {
   const verb = verbOf(record)
   return {
     actor: UNKNOWN.has(actor.name) ? 'Somebody' : actor.name,
-    before: [outcome === 'done' ? '' : outcome === 'refused' ? 'tried to' : 'asked to', verb, nounOf(record)]
-      .filter((word) => word !== '')
-      .join(' '),
+    before: [textOf(TRIED, outcome), verb, nounOf(record)].filter((word) => word !== '').join(' '),
     thing:
       resource.kind === 'team' || resource.kind === 'session' || isOfMany(record) ? '' : thingOf(resource),
     after: afterOf(record),

@@ -1,6 +1,6 @@
 import type { CronRun, CronSummary } from '../../../../clients/typescript/src/client.ts'
-import { Badge } from '../../ui/text/badge.tsx'
-import type { Tone } from '../../ui/tone.ts'
+import { Badge, StateBadge } from '../../ui/text/badge.tsx'
+import type { TonedLabel } from '../../ui/tone.ts'
 
 /** Whether it ticks, and how its runs have been, in one or two words. */
 export function CronBadge({ cron }: { readonly cron: CronSummary }) {
@@ -13,15 +13,14 @@ export function isFailing({ consecutive_failures: failures }: CronSummary): bool
   return failures > 0
 }
 
-const RESULTS: Readonly<Record<CronRun['result'], readonly [Tone, string]>> = {
-  running: ['busy', 'Running'],
-  succeeded: ['good', 'Succeeded'],
-  failed: ['bad', 'Failed'],
-  skipped: ['plain', 'Skipped'],
-  missed: ['warn', 'Missed'],
+const RESULTS: Readonly<Record<CronRun['result'], TonedLabel>> = {
+  running: { tone: 'busy', label: 'Running' },
+  succeeded: { tone: 'good', label: 'Succeeded' },
+  failed: { tone: 'bad', label: 'Failed' },
+  skipped: { tone: 'plain', label: 'Skipped' },
+  missed: { tone: 'warn', label: 'Missed' },
 }
 
 export function RunBadge({ run: { result } }: { readonly run: CronRun }) {
-  const [tone, label] = RESULTS[result]
-  return <Badge tone={tone}>{label}</Badge>
+  return <StateBadge table={RESULTS} state={result} />
 }

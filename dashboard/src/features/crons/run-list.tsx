@@ -1,4 +1,5 @@
 import type { CronRun } from '../../../../clients/typescript/src/client.ts'
+import { textOf } from '../../format/values/known-values.ts'
 import { at } from '../../routing/paths.ts'
 import { useUrlQuery } from '../../routing/url-query.ts'
 import { plural } from '../../format/numbers.ts'
@@ -71,10 +72,14 @@ const COLUMNS: ReadonlyArray<Column<CronRun>> = [
   { head: 'When', align: 'end', cell: ({ scheduled_at: time }) => <Time at={time} /> },
 ]
 
+const CAUSES: Readonly<Record<NonNullable<CronRun['cause']>, string>> = {
+  queue_draining: 'Its queue is draining',
+}
+
 function noteOf({ result, ticks, is_manual: isManual, cause }: CronRun): string {
   if (isManual) return 'Run by hand'
   if (result === 'skipped') {
-    return cause === 'queue_draining' ? 'Its queue is draining' : 'The run before had not ended'
+    return cause === undefined ? 'The run before had not ended' : textOf(CAUSES, cause)
   }
   if (result === 'missed') return `${plural(ticks, 'tick')} could not run in time`
   return ticks > 1 ? `Runs for ${plural(ticks, 'missed tick')}` : ''

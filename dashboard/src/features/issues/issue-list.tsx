@@ -9,7 +9,7 @@ import { Page, Panel } from '../../ui/page/page.tsx'
 import { MorePages } from '../../ui/tables/more-pages.tsx'
 import { SteadyRows } from '../../ui/tables/steady-rows.tsx'
 import { type Column, Table } from '../../ui/tables/table.tsx'
-import { Badge } from '../../ui/text/badge.tsx'
+import { StateBadge } from '../../ui/text/badge.tsx'
 import { Time, useNow } from '../../ui/text/time.tsx'
 import { failureOf, hourly, STATES } from './issue-text.ts'
 import './issues.css'
@@ -87,7 +87,7 @@ function IssueTable({ issues }: { readonly issues: readonly Issue[] }) {
     { head: 'Failure', isWide: true, cell: (issue) => <What issue={issue} /> },
     {
       head: 'State',
-      cell: ({ state }) => <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>,
+      cell: ({ state }) => <StateBadge table={STATES} state={state} />,
     },
     { head: 'Last 24 hours', isExtra: true, cell: (issue) => <Day issue={issue} /> },
     { head: 'Failed', align: 'end', isExtra: true, cell: ({ count }) => formatCount(count) },

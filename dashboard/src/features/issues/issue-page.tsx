@@ -8,7 +8,7 @@ import { at } from '../../routing/paths.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Fact, Facts, Page, Panel } from '../../ui/page/page.tsx'
 import { PlaceholderPage } from '../../ui/page/placeholder-page.tsx'
-import { Badge } from '../../ui/text/badge.tsx'
+import { StateBadge } from '../../ui/text/badge.tsx'
 import { Time, useNow } from '../../ui/text/time.tsx'
 import { IssueActions } from './issue-actions.tsx'
 import { deadLettersOf, failureOf, hourly, STATES } from './issue-text.ts'
@@ -46,7 +46,7 @@ function IssueDetails({ issue }: { readonly issue: Issue }) {
     <Page
       title={`${resource.name}: ${failureOf(issue)}`}
       crumbs={[ALL]}
-      state={<Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>}
+      state={<StateBadge table={STATES} state={state} />}
       actions={
         <>
           {letters !== null && (

@@ -1,9 +1,9 @@
 import type { Issue } from '../../../../clients/typescript/src/client.ts'
 import { answerText } from '../../format/failure-reasons.ts'
 import { plural } from '../../format/numbers.ts'
-import type { Tone } from '../../ui/tone.ts'
+import type { TonedLabel } from '../../ui/tone.ts'
 
-export const STATES: Readonly<Record<Issue['state'], { readonly tone: Tone; readonly label: string }>> = {
+export const STATES: Readonly<Record<Issue['state'], TonedLabel>> = {
   open: { tone: 'bad', label: 'Open' },
   acknowledged: { tone: 'busy', label: 'Acknowledged' },
   muted: { tone: 'plain', label: 'Muted' },

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { MaintenanceWindow } from '../../../../clients/typescript/src/client.ts'
 import { confirming, useChange } from '../../editing/changes.ts'
+import { textOf } from '../../format/values/known-values.ts'
 import { useMay } from '../../session/me.ts'
 import { at } from '../../routing/paths.ts'
 import { useUrlQuery } from '../../routing/url-query.ts'
@@ -62,7 +63,7 @@ export function WindowList({ windows }: { readonly windows: readonly Maintenance
 
 function Name(window: MaintenanceWindow) {
   const { id, action, reason } = window
-  const effect = `${action === 'hold' ? 'Holds' : 'Mutes'} ${subjectOf(window) ?? 'the whole team'}`
+  const effect = `${textOf({ mute: 'Mutes', hold: 'Holds' }, action)} ${subjectOf(window) ?? 'the whole team'}`
   return (
     <span class="window-name">
       <span>{id}</span>

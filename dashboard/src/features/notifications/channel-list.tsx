@@ -1,5 +1,6 @@
 import type { ChannelState, ChannelTest } from '../../../../clients/typescript/src/client.ts'
 import { useChange } from '../../editing/changes.ts'
+import { textOf } from '../../format/values/known-values.ts'
 import { useMay } from '../../session/me.ts'
 import { formatDuration } from '../../format/times.ts'
 import { Badge } from '../../ui/text/badge.tsx'
@@ -28,7 +29,7 @@ export function ChannelList({
           <div class="channel-name">
             <strong>{channel.channel}</strong>
             <span class="soft">
-              {TYPES[channel.type]}: {toldOf(channel.alert_types)}
+              {textOf(TYPES, channel.type)}: {toldOf(channel.alert_types)}
             </span>
           </div>
           <State channel={channel} />

@@ -1,4 +1,5 @@
 import type { ChannelState } from '../../../../clients/typescript/src/client.ts'
+import { textOf } from '../../format/values/known-values.ts'
 import type { Tone } from '../../ui/tone.ts'
 
 /** How a channel does, in a few words. */
@@ -38,5 +39,5 @@ const EVENTS: Readonly<Record<ChannelState['alert_types'][number], string>> = {
 
 /** Such as `failures, recoveries`. */
 export function toldOf(types: ChannelState['alert_types']): string {
-  return types.map((type) => EVENTS[type]).join(', ')
+  return types.map((type) => textOf(EVENTS, type)).join(', ')
 }

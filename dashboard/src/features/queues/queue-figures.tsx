@@ -1,5 +1,6 @@
 import type { Queue, QueueState } from '../../../../clients/typescript/src/client.ts'
 import { at } from '../../routing/paths.ts'
+import { textOf } from '../../format/values/known-values.ts'
 import { formatCount, formatShare } from '../../format/numbers.ts'
 import { formatDuration } from '../../format/times.ts'
 import { Fault, Loading } from '../../ui/page/empty.tsx'
@@ -12,7 +13,7 @@ import { RangeChoice } from '../statistics/range-choice.tsx'
 import { stepText } from '../statistics/ranges.ts'
 import { summaryOf, toneOfAge } from '../statistics/summary.ts'
 import { useStatistics } from '../statistics/use-statistics.ts'
-import { STOPPED_WORDS } from './queue-state.tsx'
+import { STOPPED_WORDS } from './stops/stop-words.ts'
 
 const MINUTE_MS = 60_000
 
@@ -84,7 +85,7 @@ function ReadyFigure({
   const note =
     stopped === null
       ? 'Due, and not started'
-      : `${formatCount(stopped.jobs)} of them ${STOPPED_WORDS[stopped.reason]}`
+      : `${formatCount(stopped.jobs)} of them ${textOf(STOPPED_WORDS, stopped.reason)}`
   return (
     <Figure name="Ready" note={note} href={href}>
       {formatCount(ready)}

@@ -3,6 +3,7 @@ import { useMay } from '../../session/me.ts'
 import { usePages } from '../../api/reads.ts'
 import { at } from '../../routing/paths.ts'
 import { useUrlQuery } from '../../routing/url-query.ts'
+import { textOf } from '../../format/values/known-values.ts'
 import { formatCount, formatShare, plural } from '../../format/numbers.ts'
 import { formatDuration } from '../../format/times.ts'
 import { LinkButton, TextButton } from '../../ui/button.tsx'
@@ -15,7 +16,8 @@ import { SteadyRows } from '../../ui/tables/steady-rows.tsx'
 import { type Column, Table } from '../../ui/tables/table.tsx'
 import { toneOfAge, toneOfFailed } from '../statistics/summary.ts'
 import { HourSpark } from './hour-spark.tsx'
-import { QueueState, STOPPED_WORDS } from './queue-state.tsx'
+import { QueueState } from './queue-state.tsx'
+import { STOPPED_WORDS } from './stops/stop-words.ts'
 import { Verbatim } from '../../ui/text/verbatim.tsx'
 import './queue-list.css'
 
@@ -143,7 +145,7 @@ function Ready({ queue: { startable, stopped } }: { readonly queue: QueueRow }) 
   return (
     <>
       {startable > 0 && `${formatCount(startable)} + `}
-      {formatCount(stopped.jobs)} <span class="soft">{STOPPED_WORDS[stopped.reason]}</span>
+      {formatCount(stopped.jobs)} <span class="soft">{textOf(STOPPED_WORDS, stopped.reason)}</span>
     </>
   )
 }

@@ -16,7 +16,7 @@ import { History, LiveFigures } from './queue-figures.tsx'
 import { QueueState } from './queue-state.tsx'
 import { SettingsDialog } from './settings/settings-form.tsx'
 import { SETTINGS } from './settings/settings.ts'
-import { Stops, useWindowsOver } from './stops.tsx'
+import { Stops, useWindowsOver } from './stops/stops.tsx'
 import { LastFailures } from './last-failures.tsx'
 import { useUrlQuery } from '../../routing/url-query.ts'
 

@@ -1,15 +1,8 @@
 import type { Queue, QueueRow } from '../../../../clients/typescript/src/client.ts'
 import { Badge } from '../../ui/text/badge.tsx'
 import './settings/settings.css'
-import { isSlowed, NextTry, THROTTLES } from './throttle.tsx'
-
-/** What keeps ready jobs of a queue, in a word or two behind their number. */
-export const STOPPED_WORDS: Readonly<Record<NonNullable<QueueRow['stopped']>['reason'], string>> = {
-  paused: 'paused',
-  held: 'held',
-  throttled: 'throttled',
-  at_limit: 'at the limit',
-}
+import { throttleOf } from './stops/stop-words.ts'
+import { isSlowed, NextTry } from './stops/throttle.tsx'
 
 /**
  * Why its jobs do not just start, in one word; of one that is throttled, when the next one does. Nothing where they do.
@@ -26,7 +19,7 @@ export function QueueState({
   if (!queue.is_active) return <Badge tone="warn">Paused</Badge>
   if (stopped?.reason === 'held') return <Badge tone="warn">Held</Badge>
   if (throttled !== null && isSlowed(queue)) {
-    const { tone, label, verb } = THROTTLES[throttled.reason]
+    const { tone, label, verb } = throttleOf(throttled.reason)
     return (
       <>
         <Badge tone={tone}>{label}</Badge>{' '}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import './badge.css'
-import type { Tone } from '../tone.ts'
+import { labelOf, type Tone, type TonedLabel } from '../tone.ts'
 
 /** A state in one or two words: never told by its colour alone. */
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
@@ -9,4 +9,16 @@ export function Badge({ tone, children }: { readonly tone: Tone; readonly childr
       {children}
     </span>
   )
+}
+
+/** A state of the API by the table that says how it is shown. */
+export function StateBadge<State extends string>({
+  table,
+  state,
+}: {
+  readonly table: Readonly<Record<State, TonedLabel>>
+  readonly state: State
+}) {
+  const { tone, label } = labelOf(table, state)
+  return <Badge tone={tone}>{label}</Badge>
 }

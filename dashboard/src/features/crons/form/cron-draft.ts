@@ -1,5 +1,5 @@
 import type { Cron, CronEdit } from '../../../../../clients/typescript/src/client.ts'
-import { assertionLines, assertionsIn } from '../../../format/assertions.ts'
+import { assertionLines, assertionsIn } from '../../../format/values/assertions.ts'
 import { changedIn, type Changes } from '../../../editing/drafts.ts'
 import { readLines, toLines } from '../../../format/lines.ts'
 

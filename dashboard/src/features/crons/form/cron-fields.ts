@@ -1,5 +1,6 @@
 import type { Cron } from '../../../../../clients/typescript/src/client.ts'
-import { successText } from '../../../format/assertions.ts'
+import { successText } from '../../../format/values/assertions.ts'
+import { textOf } from '../../../format/values/known-values.ts'
 import { plural } from '../../../format/numbers.ts'
 import { formatSeconds } from '../../../format/times.ts'
 import type { Option } from '../../../ui/forms/field.tsx'
@@ -67,12 +68,12 @@ export const CRON_TEXTS: Readonly<Record<CronField, CronFieldText>> = {
   concurrency_policy: {
     label: 'While a run has not ended',
     options: optionsOf(OVERLAPS),
-    words: (cron) => OVERLAPS[cron.concurrency_policy],
+    words: (cron) => textOf(OVERLAPS, cron.concurrency_policy),
   },
   missed_run_policy: {
     label: 'Missed ticks',
     options: optionsOf(MISSED),
-    words: (cron) => MISSED[cron.missed_run_policy],
+    words: (cron) => textOf(MISSED, cron.missed_run_policy),
   },
   starting_deadline_seconds: {
     label: 'Starts at the latest after',

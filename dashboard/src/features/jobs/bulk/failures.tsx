@@ -6,7 +6,7 @@ import { Button } from '../../../ui/button.tsx'
 import '../../../ui/tables/more-pages.css'
 import { Panel } from '../../../ui/page/page.tsx'
 import { type Column, Table } from '../../../ui/tables/table.tsx'
-import { failureText } from './bulk-state.tsx'
+import { failureText } from './failure-text.ts'
 
 const SHOWN_AT_ONCE = 200
 

@@ -1,4 +1,6 @@
 import type { Job, JobSummary } from '../../../../../clients/typescript/src/client.ts'
+import { unknownAssertion } from '../../../format/values/assertions.ts'
+import { textOf } from '../../../format/values/known-values.ts'
 import { at } from '../../../routing/paths.ts'
 import { formatDuration, formatSeconds } from '../../../format/times.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -52,7 +54,7 @@ export function ChainFacts({
           {job.callback_url !== null && (
             <Fact name="Callback">
               <Url text={job.callback_url} />{' '}
-              {settings !== null && <span class="soft">{EVENTS[settings.callback_events]}</span>}
+              {settings !== null && <span class="soft">{textOf(EVENTS, settings.callback_events)}</span>}
             </Fact>
           )}
           {Object.keys(job.tags).length > 0 && (
@@ -120,13 +122,15 @@ function Tags({ tags }: Pick<JobSummary, 'tags'>) {
   )
 }
 
-function told({ type, value }: NonNullable<Job['settings']>['success_assertions'][number]): string {
-  switch (type) {
+function told(assertion: NonNullable<Job['settings']>['success_assertions'][number]): string {
+  switch (assertion.type) {
     case 'status_code_equals':
-      return `the status is ${value}`
+      return `the status is ${assertion.value}`
     case 'body_contains':
-      return `the body contains “${value}”`
+      return `the body contains “${assertion.value}”`
     case 'response_time_under_ms':
-      return `the answer takes less than ${formatDuration(value)}`
+      return `the answer takes less than ${formatDuration(assertion.value)}`
+    default:
+      return unknownAssertion(assertion)
   }
 }

@@ -26,6 +26,8 @@ export function waitingText({ reason, ...known }: Waiting, queue: string | null)
       return `${its} has ${ofLimit(known)} calls in flight, its limit.${before(known)}`
     case 'behind':
       return `It waits for a slot.${before(known)}`
+    default:
+      return `It waits: ${String(reason satisfies never)}.${before(known)}`
   }
 }
 

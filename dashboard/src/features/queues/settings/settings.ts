@@ -1,7 +1,8 @@
 import type { Queue, QueueEdit } from '../../../../../clients/typescript/src/client.ts'
-import { assertionLines, assertionsIn, successText } from '../../../format/assertions.ts'
+import { assertionLines, assertionsIn, successText } from '../../../format/values/assertions.ts'
 import { changedIn, type Changes } from '../../../editing/drafts.ts'
 import { numberOr, numbersIn, toldDelays } from '../../../format/delays.ts'
+import { textOf } from '../../../format/values/known-values.ts'
 import { plural } from '../../../format/numbers.ts'
 import { formatSeconds } from '../../../format/times.ts'
 import { toldBreaker, toldRate } from './flow-text.ts'
@@ -73,7 +74,7 @@ export const SETTINGS: readonly Setting[] = [
     label: 'Callbacks',
     names: ['callback_events'],
     words: ({ callback_events: events }) =>
-      events === 'terminal' ? 'When the chain has ended' : 'After every attempt',
+      textOf({ terminal: 'When the chain has ended', every_attempt: 'After every attempt' }, events),
   },
   {
     label: 'Kept of responses',

@@ -1,12 +1,13 @@
-import type { MaintenanceWindow, Queue, QueueState } from '../../../../clients/typescript/src/client.ts'
-import { useRead } from '../../api/reads.ts'
-import { useWindows } from '../../api/windows.ts'
-import { at } from '../../routing/paths.ts'
-import { formatCount, plural } from '../../format/numbers.ts'
-import { Notice } from '../../ui/text/notice.tsx'
-import { Time } from '../../ui/text/time.tsx'
+import type { MaintenanceWindow, Queue, QueueState } from '../../../../../clients/typescript/src/client.ts'
+import { useRead } from '../../../api/reads.ts'
+import { useWindows } from '../../../api/windows.ts'
+import { at } from '../../../routing/paths.ts'
+import { textOf } from '../../../format/values/known-values.ts'
+import { formatCount, plural } from '../../../format/numbers.ts'
+import { Notice } from '../../../ui/text/notice.tsx'
+import { Time } from '../../../ui/text/time.tsx'
 import { ThrottledNotice } from './throttle.tsx'
-import { Verbatim } from '../../ui/text/verbatim.tsx'
+import { Verbatim } from '../../../ui/text/verbatim.tsx'
 
 type Stop = QueueState['paused']
 
@@ -101,7 +102,7 @@ function Who({ stop }: { readonly stop: Stop }) {
   return (
     <>
       {' '}
-      <Time at={time} form="exact" /> by <Verbatim text={by ?? 'somebody'} /> {WAYS[via]}
+      <Time at={time} form="exact" /> by <Verbatim text={by ?? 'somebody'} /> {textOf(WAYS, via)}
       <Reason text={reason} />
     </>
   )

@@ -1,23 +1,12 @@
-import type { Queue } from '../../../../clients/typescript/src/client.ts'
-import { useChange } from '../../editing/changes.ts'
-import { plural } from '../../format/numbers.ts'
-import { useMay } from '../../session/me.ts'
-import { TextButton } from '../../ui/button.tsx'
-import { Notice } from '../../ui/text/notice.tsx'
-import { Time, useNow } from '../../ui/text/time.tsx'
-import type { Tone } from '../../ui/tone.ts'
-import { toldRate } from './settings/flow-text.ts'
-
-type Throttled = NonNullable<Queue['throttled']>
-
-/** Each reason in a word or two, and what happens at the time that goes with it. */
-export const THROTTLES: Readonly<
-  Record<Throttled['reason'], { readonly tone: Tone; readonly label: string; readonly verb: string }>
-> = {
-  circuit_open: { tone: 'bad', label: 'Circuit open', verb: 'tries' },
-  target_asks_to_wait: { tone: 'warn', label: 'Asked to wait', verb: 'tries' },
-  rate_limited: { tone: 'busy', label: 'Rate limited', verb: 'next' },
-}
+import type { Queue } from '../../../../../clients/typescript/src/client.ts'
+import { useChange } from '../../../editing/changes.ts'
+import { plural } from '../../../format/numbers.ts'
+import { useMay } from '../../../session/me.ts'
+import { TextButton } from '../../../ui/button.tsx'
+import { Notice } from '../../../ui/text/notice.tsx'
+import { Time, useNow } from '../../../ui/text/time.tsx'
+import { throttleOf } from './stop-words.ts'
+import { toldRate } from '../settings/flow-text.ts'
 
 /** Whether its throttle keeps a job waiting, or will: a rate that has nothing to slow down is none. */
 export function isSlowed({ throttled, counts }: Queue): boolean {
@@ -43,16 +32,16 @@ export function ThrottledNotice({ queue }: { readonly queue: Queue }) {
   if (reason === 'rate_limited') {
     return (
       <Notice icon="queue" tone="busy">
-        <strong>At its rate limit.</strong> {rate !== null && `${toldRate(rate)}. `}The next job begins{' '}
+        <strong>{throttleOf(reason).said}</strong> {rate !== null && `${toldRate(rate)}. `}The next job begins{' '}
         <NextTry at={until} form="exact" />; {waiting}.
       </Notice>
     )
   }
   const isOpen = reason === 'circuit_open'
+  const { tone, said } = throttleOf(reason)
   return (
-    <Notice icon={isOpen ? 'warning' : 'cron'} tone={THROTTLES[reason].tone}>
-      <strong>{isOpen ? 'The circuit breaker is open.' : 'The target asks to wait.'}</strong>{' '}
-      {isOpen && 'Too many calls failed. '}
+    <Notice icon={isOpen ? 'warning' : 'cron'} tone={tone}>
+      <strong>{said}</strong> {isOpen && 'Too many calls failed. '}
       {until === null ? (
         'One job tries the target now, and the others wait for its end'
       ) : (
