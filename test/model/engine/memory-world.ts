@@ -58,7 +58,7 @@ function onTestClock(connection: RedisConnection, clock: TestClock): StepRunner 
   const offsets: number[] = []
   return {
     run: (call) => inner.run(call),
-    read: (reads) => inner.read(reads),
+    read: (reads, readAnewForMs) => inner.read(reads, readAnewForMs),
     redisNowMs: (shard) => clock.monotonicMs + (offsets[shard] ?? clock.wallMs - clock.monotonicMs),
     noteRedisTime: (shard, redisMs) => {
       offsets[shard] = redisMs - clock.monotonicMs

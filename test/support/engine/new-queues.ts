@@ -19,7 +19,7 @@ export function withNewQueues(runner: StepRunner, settingsOf: () => QueueSetting
       const changed = args.toSpliced(at, 3, hash, settings.timeoutSeconds, json)
       return runner.run({ ...call, args: changed }, resendForMs)
     },
-    read: (reads) => runner.read(reads),
+    read: (reads, readAnewForMs) => runner.read(reads, readAnewForMs),
     redisNowMs: (shard) => runner.redisNowMs(shard),
     noteRedisTime: (shard, redisMs) => runner.noteRedisTime(shard, redisMs),
   }

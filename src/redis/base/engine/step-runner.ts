@@ -17,8 +17,8 @@ export interface StepRunner {
    * again until `resendForMs` is over. Throws StoreUnavailableError or StorageFullError.
    */
   run(call: StepCall, resendForMs?: number): Promise<unknown>
-  /** Runs plain reads and turns their faults into ours. */
-  read<T>(reads: (connection: RedisConnection) => Promise<T>): Promise<T>
+  /** Runs plain reads and turns their faults into ours; passing ones are answered by reading anew, as in `run`. */
+  read<T>(reads: (connection: RedisConnection) => Promise<T>, readAnewForMs?: number): Promise<T>
   /** Milliseconds of Redis time in a shard, estimated from recent answers that carried it; almost never ahead of it. */
   redisNowMs(shard: number): number
   /** Notes the time that an answer of the shard carried. */
@@ -69,10 +69,20 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     }
   }
 
-  async function sendUntil(deadlineMs: number, call: StepCall): Promise<unknown> {
+  async function readOnce<T>(reads: (connection: RedisConnection) => Promise<T>): Promise<T> {
+    try {
+      return await reads(connection)
+    } catch (error) {
+      throw asStoreFault(error)
+    }
+  }
+
+  async function askFor<T>(forMs: number, ask: () => Promise<T>): Promise<T> {
+    if (forMs <= 0) return ask()
+    const deadlineMs = clock.monotonicMs() + forMs
     for (;;) {
       try {
-        return await within(clock, deadlineMs, send(call))
+        return await within(clock, deadlineMs, ask())
       } catch (error) {
         const isWorthwhile =
           error instanceof StoreUnavailableError &&
@@ -85,15 +95,8 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
   }
 
   return {
-    run: (call, resendForMs = 0) =>
-      resendForMs <= 0 ? send(call) : sendUntil(clock.monotonicMs() + resendForMs, call),
-    read: async (reads) => {
-      try {
-        return await reads(connection)
-      } catch (error) {
-        throw asStoreFault(error)
-      }
-    },
+    run: (call, resendForMs = 0) => askFor(resendForMs, () => send(call)),
+    read: (reads, readAnewForMs = 0) => askFor(readAnewForMs, () => readOnce(reads)),
     redisNowMs: (shard) => {
       const nowMs = clock.monotonicMs()
       return Math.floor(nowMs + (offsets[shard]?.ms ?? clock.wallMs() - nowMs))

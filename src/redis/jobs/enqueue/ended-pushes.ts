@@ -10,13 +10,18 @@ interface EndedPush {
   readonly keys: ShardKeys
   readonly localId: string
   readonly seq: number
+  /** What was lost was the answer, so that a read may be lost as well. */
+  readonly readAnewForMs: number
 }
 
 /**
  * When the first attempt of an ended job was due, which only what is left of its chain knows; null = it was deleted, or
  * cannot be read. Asked only after a lost answer, so it never fails: the job is stored, and its push has to be answered.
  */
-export async function storedDueMs(engine: Engine, { keys, localId, seq }: EndedPush): Promise<number | null> {
+export async function storedDueMs(
+  engine: Engine,
+  { keys, localId, seq, readAnewForMs }: EndedPush,
+): Promise<number | null> {
   const { jobIds, runner } = engine
   const ids = Array.from({ length: ATTEMPTS_PER_CHAIN }, (_, i) =>
     String(jobIds.idOf(keys.shard, seq, i + 1)),
@@ -25,12 +30,14 @@ export async function storedDueMs(engine: Engine, { keys, localId, seq }: EndedP
   const queue = keys.queue(localId)
   try {
     // In the order in which a chain moves, as in readChain.
-    const [open, dead, finished] = await runner.read((redis) =>
-      Promise.all([
-        redis.hmget(queue.records, ...ids),
-        redis.hget(queue.deadLetterRecords, root),
-        redis.hget(queue.summaries, root),
-      ]),
+    const [open, dead, finished] = await runner.read(
+      (redis) =>
+        Promise.all([
+          redis.hmget(queue.records, ...ids),
+          redis.hget(queue.deadLetterRecords, root),
+          redis.hget(queue.summaries, root),
+        ]),
+      readAnewForMs,
     )
     const record = open.find((body) => body !== null) ?? dead
     const attempts = record === null ? attemptsOf(finished) : decodeRecord(record, null).earlier

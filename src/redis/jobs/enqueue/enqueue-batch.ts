@@ -132,6 +132,7 @@ export async function enqueueBatch(
   keys: ShardKeys,
   batch: EnqueueBatch,
 ): Promise<EnqueueAnswer> {
+  const beganMs = engine.runner.redisNowMs(keys.shard)
   for (let tries = 0; tries < DAY_TRIES_MAX; tries += 1) {
     const reply = await engine.runner.run(enqueueCall(engine, keys, batch), batch.resendForMs)
     if (reply === 'day') {
@@ -139,7 +140,7 @@ export async function enqueueBatch(
       continue
     }
     const answer = readReply(engine, keys, batch, splitReply(reply as string))
-    return withStoredDues(engine, keys, batch, answer)
+    return withStoredDues(engine, keys, { ...batch, beganMs }, answer)
   }
   throw new Error('the day of Redis changes faster than it can be read')
 }
@@ -192,18 +193,19 @@ function readReply(
 async function withStoredDues(
   engine: Engine,
   keys: ShardKeys,
-  { pushes, localIds }: EnqueueBatch,
+  { pushes, localIds, resendForMs, beganMs }: EnqueueBatch & { readonly beganMs: number },
   answer: EnqueueAnswer,
 ): Promise<EnqueueAnswer> {
   const isEnded = ({ code, dueMs }: EnqueueOutcome) => code === 'again' && dueMs === ENDED
   if (!answer.outcomes.some(isEnded)) return answer
-  // Such a job was due by now, if nothing tells when.
-  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const readAnewForMs = resendForMs - (engine.runner.redisNowMs(keys.shard) - beganMs)
   const outcomes = answer.outcomes.map(async (outcome, i) => {
     const push = pushes[i]
     if (push === undefined || !isEnded(outcome)) return outcome
     const ended = { keys, localId: localIds.get(push.field) ?? '0', seq: push.seq ?? 0 }
-    return { ...outcome, dueMs: (await storedDueMs(engine, ended)) ?? nowMs }
+    const storedMs = await storedDueMs(engine, { ...ended, readAnewForMs })
+    // A job that begins before the time that its push was told would have begun too early.
+    return { ...outcome, dueMs: storedMs ?? dueFrom(push.head.start, beganMs) }
   })
   return { ...answer, outcomes: await Promise.all(outcomes) }
 }
@@ -306,12 +308,17 @@ function startsAlike(left: JobHead['start'], right: JobHead['start']): boolean {
     : 'runAtMs' in right && left.runAtMs === right.runAtMs
 }
 
+/** When a job is due whose push is taken at a time. */
+function dueFrom(start: NewJob['start'], nowMs: number): number {
+  return 'delaySeconds' in start ? nowMs + start.delaySeconds * 1000 : Math.max(nowMs, start.runAtMs)
+}
+
 /**
  * Answers the minute buckets that such a job may go to, or none when it is due so soon that it goes straight to the
  * near set.
  */
 function minutesOf({ start }: JobHead, nowMs: number): number[] {
-  const dueMs = 'delaySeconds' in start ? nowMs + start.delaySeconds * 1000 : start.runAtMs
+  const dueMs = dueFrom(start, nowMs)
   return dueMs - nowMs > NEAR_DELAY_SECONDS_MAX * 1000 ? minutesAround(dueMs) : []
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import assert from 'node:assert/strict'
-import { beforeEach, describe } from 'vitest'
-import { StorageFullError } from '../../../../src/domain/errors.ts'
+import { beforeEach, describe, vi } from 'vitest'
+import { StorageFullError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import { ID_BLOCK } from '../../../../src/domain/limits.ts'
 import type { JobIntake, NewJob, PushResult } from '../../../../src/ports/jobs.ts'
 import { BEAT } from '../../../../src/redis/jobs/execute/job-source.ts'
@@ -75,7 +75,7 @@ describe('enqueue, minutes and time', () => {
     world.faults.before = async ({ name }) => {
       if (name !== 'enqueue') return
       sent += 1
-      if (sent === 1) return
+      if (sent === 1) return world.clock.advance(20)
       world.clock.advance(150)
       for (const work of await claimed(executor, 10))
         await executor.finish([ended(world, work, { failed: how.failed })])
@@ -87,9 +87,30 @@ describe('enqueue, minutes and time', () => {
     assert.equal(sent, 2)
     for (const answer of [plain, keyedOne]) {
       assert.ok(answer.status === 'created')
-      assert.equal(answer.scheduledAtMs, NOON_MS)
+      assert.equal(answer.scheduledAtMs, NOON_MS + 20)
     }
     await assertClean(world)
+  })
+
+  test('tells no later time than the due one of an ended job that cannot be read', async () => {
+    const executor = await openExecutor(world, 'e1')
+    let sent = 0
+    world.faults.resent.add('enqueue')
+    world.faults.before = async ({ name }) => {
+      if (name !== 'enqueue') return
+      sent += 1
+      if (sent === 1) return
+      world.clock.advance(1_150)
+      for (const work of await claimed(executor, 10)) await executor.finish([ended(world, work)])
+      vi.spyOn(world.engine.runner, 'read').mockRejectedValue(new StoreUnavailableError('cut off'))
+    }
+    const answers = await Promise.all([
+      intake.push(newJob()),
+      intake.push(newJob({ start: { delaySeconds: 1 } })),
+      intake.push(newJob({ start: { runAtMs: 0 } })),
+    ])
+    const toldMs = answers.map((answer) => ('scheduledAtMs' in answer ? answer.scheduledAtMs : null))
+    assert.deepEqual(toldMs, [NOON_MS, NOON_MS + 1_000, NOON_MS])
   })
 
   test('takes a job of before 1970 among others, due at once', async () => {

@@ -75,3 +75,34 @@ test('without a time to resend in, a step is sent once', async () => {
   const { sentAtMs, end } = await runStep({ resendForMs: 0, answer: () => Promise.reject(DOWN) })
   expect([sentAtMs, end?.atMs]).toEqual([[0], 0])
 })
+
+test('without a time to resend in, an answer is waited for', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const clock = createFakeClock()
+  const connection = { evalsha: () => promise } as unknown as RedisConnection
+  const runner = createStepRunner({ connection, scripts: loadScripts(), clock, metrics: quietMetrics })
+  const answered = runner.run({ name: 'reserve_ids', keys: KEYS, args: [-1] })
+  await clock.advance(1_000)
+  resolve('late')
+  expect(await answered).toBe('late')
+})
+
+test.each([
+  ['while there is time', 220, [0, 50, 100], 'found'],
+  ['once where none is given', undefined, [0], 'failed'],
+])('a read is made anew after a passing fault, %s', async (_case, forMs, expectedAtMs, expected) => {
+  const clock = createFakeClock()
+  const readAtMs: number[] = []
+  const connection = {} as RedisConnection
+  const runner = createStepRunner({ connection, scripts: loadScripts(), clock, metrics: quietMetrics })
+  const read = (): Promise<string> => {
+    readAtMs.push(clock.monotonicMs())
+    return readAtMs.length < 3 ? Promise.reject(DOWN) : Promise.resolve('found')
+  }
+  const ended = runner.read(read, forMs).catch((fault: unknown) => {
+    expect(fault).toBeInstanceOf(StoreUnavailableError)
+    return 'failed'
+  })
+  await clock.advance(1_000)
+  expect([await ended, readAtMs]).toEqual([expected, expectedAtMs])
+})
