@@ -55,6 +55,7 @@ describe.concurrent('a cron', () => {
       starting_deadline_seconds: 60,
       jitter_seconds: 0,
       queue: 'reports',
+      record_responses: 'none',
     }
     const made = await create(given)
     expect(made).toEqual({

@@ -6,20 +6,12 @@ import { readSource, type Stdin } from '../../given-source.ts'
 import { printable } from '../../output/text-table.ts'
 import { documentsOf, yamlOf } from '../../output/yaml.ts'
 import type { CronJob } from './cron-job.ts'
-import { httpCronOf, queueOf } from './http-cron.ts'
-import { NotTaken } from './not-taken.ts'
+import type { Document } from './imported.ts'
 
 interface ImportFlags extends KubectlFlags {
   readonly namespace?: string
   readonly allNamespaces?: true
   readonly filename?: string
-}
-
-interface Document {
-  /** Lines in front of it. */
-  readonly comments: readonly string[]
-  /** null = there are comments alone. */
-  readonly resource: unknown
 }
 
 export function registerImportCommand(program: Command, runner: CommandRunner, stdin: Stdin): void {
@@ -42,6 +34,8 @@ export function registerImportCommand(program: Command, runner: CommandRunner, s
           flags.filename === undefined ? [await askCluster(flags)] : await readFile(flags.filename, stdin)
         const jobs = given.flatMap(itemsOf).filter(isCronJob)
         if (jobs.length === 0) throw cliError('there is no CronJob', NOT_FOUND)
+        // It needs the calendar of crons, which no other verb loads.
+        const { imported } = await import('./imported.ts')
         const { documents, left } = imported(jobs)
         runner.say(printable(documents.map(textOf).join('---\n')))
         if (left.length === 0) return
@@ -82,41 +76,6 @@ function itemsOf(given: unknown): unknown[] {
 function isCronJob(given: unknown): given is CronJob {
   const { apiVersion, kind } = (given ?? {}) as { readonly apiVersion?: unknown; readonly kind?: unknown }
   return kind === 'CronJob' && String(apiVersion).startsWith('batch/')
-}
-
-/** The queues first, since crons name them. */
-function imported(jobs: readonly CronJob[]): { documents: Document[]; left: string[] } {
-  const crons: Document[] = []
-  const queues = new Map<string, unknown>()
-  const left: string[] = []
-  for (const job of jobs) {
-    const name = nameOf(job)
-    try {
-      const { cron, retries, notes } = httpCronOf(job)
-      crons.push({
-        comments: [`From the CronJob ${name}.`, ...notes.map((note) => `- ${note}`)],
-        resource: cron,
-      })
-      const namespace = job.metadata.namespace
-      if (retries > 0) queues.set(`${namespace}/${retries}`, queueOf(retries, namespace))
-    } catch (fault) {
-      left.push(name)
-      crons.push({ comments: [`The CronJob ${name} stays: ${reasonOf(fault)}.`], resource: null })
-    }
-  }
-  const first = [...queues.values()].map((resource) => ({ comments: [], resource }))
-  return { documents: [...first, ...crons], left }
-}
-
-function nameOf(job: CronJob): string {
-  const { name, namespace } = (job as { readonly metadata?: Partial<CronJob['metadata']> }).metadata ?? {}
-  return namespace === undefined ? String(name) : `${namespace}/${name}`
-}
-
-/** A file may hold a CronJob that no API server has checked, and one of them keeps none of the others from being read. */
-function reasonOf(fault: unknown): string {
-  if (fault instanceof NotTaken) return fault.message
-  return `it is not as the API server would take it (${fault instanceof Error ? fault.message : String(fault)})`
 }
 
 function textOf({ comments, resource }: Document): string {

@@ -69,6 +69,7 @@ export async function takeTarget(
     await checkLives()
   }
   await check()
+  if (isContinued) await clearKeys(client)
   await client.hset(META_KEY, { wasEmpty: 'yes' })
   return {
     isContinued,
@@ -125,18 +126,35 @@ async function livesOf(connection: RedisConnection): Promise<string> {
 async function refuseKeys(connection: RedisConnection, howToEmpty: string): Promise<void> {
   let count = 0
   let example = ''
-  for (const node of primariesOf(connection)) {
-    let cursor = '0'
-    do {
-      const [next, found] = await node.scan(cursor, 'MATCH', `${KEY_PREFIX}*`, 'COUNT', SCAN_COUNT)
-      // The mark is ours.
-      const keys = found.filter((key) => key !== META_KEY)
-      count += keys.length
-      example ||= keys[0] ?? ''
-      cursor = next
-    } while (cursor !== '0' && count < COUNTED_MAX)
+  for await (const keys of ownKeys(connection)) {
+    count += keys.length
+    example ||= keys[0] ?? ''
+    if (count >= COUNTED_MAX) break
   }
   if (count === 0) return
   const counted = count < COUNTED_MAX ? String(count) : `${COUNTED_MAX} or more`
   throw new BackupError(`Redis holds keys of Punctual (${counted}), such as ${example}: ${howToEmpty}.`)
+}
+
+/**
+ * Removes what a restore that was broken off has written. It all came from the same archive, which may have been damaged on
+ * its way, so that a key has a name that no other restore would write over.
+ */
+async function clearKeys(client: RestoreClient & RedisConnection): Promise<void> {
+  for await (const keys of ownKeys(client)) {
+    // One by one, as they are in several slots of a Cluster.
+    await Promise.all(keys.map((key) => client.unlink(key)))
+  }
+}
+
+/** Finds the keys of Punctual but for the mark, some at a time. */
+async function* ownKeys(connection: RedisConnection): AsyncGenerator<readonly string[]> {
+  for (const node of primariesOf(connection)) {
+    let cursor = '0'
+    do {
+      const [next, found] = await node.scan(cursor, 'MATCH', `${KEY_PREFIX}*`, 'COUNT', SCAN_COUNT)
+      yield found.filter((key) => key !== META_KEY)
+      cursor = next
+    } while (cursor !== '0')
+  }
 }
