@@ -263,7 +263,7 @@ describe('rights', () => {
       'other-controller',
       'other-state',
       'other-executor',
-      'other-token, other-key, other-redis',
+      'other-token, other-key, other-redis-api, other-redis-executor, other-redis',
       'punctual',
       'kubernetes',
       'other-controller, other-api',
