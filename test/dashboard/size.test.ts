@@ -6,7 +6,7 @@ import { readBuiltDashboard } from '../../src/api/dashboard/built-dashboard.ts'
 /** Before the first screen is there. */
 const FIRST_VIEW_BYTES_MAX = 60_000
 /** Once every screen has been shown. */
-const JAVASCRIPT_BYTES_MAX = 143_500
+const JAVASCRIPT_BYTES_MAX = 144_500
 const STYLES_BYTES_MAX = 15_000
 
 const built = readBuiltDashboard()

@@ -10,6 +10,7 @@ import { until } from '../../support/until.ts'
 import { MINUTE_MS, runsOf } from '../support/crons.ts'
 import { openInstalled } from '../support/open-release.ts'
 import { pushMany, startPushing } from '../support/pushes.ts'
+import { redisUsersOf } from '../support/redis-users.ts'
 import { installReleaseBefore } from '../support/release-before.ts'
 import { CHART, helm, isInstalled, RELEASE, removeEverything } from '../support/release.ts'
 
@@ -106,6 +107,17 @@ export function upgrade(): void {
     const ticks = runs.map(({ scheduled_at: tick }) => Date.parse(tick))
     expect(ticks).toEqual(ticks.map((_, index) => (ticks[0] ?? 0) + index * MINUTE_MS))
     expect(runs.map(({ result }) => result)).toEqual(runs.map(() => 'succeeded'))
+  })
+
+  test('has the API and the executors log in to Redis as users of their own', async () => {
+    for (const component of ['api', 'executor']) {
+      const isAlone = async () => {
+        const users = await redisUsersOf(cluster, component)
+        return users.every((user) => user === `punctual-${component}`)
+      }
+      await until(`${component} has its user`, isAlone, ARRIVAL_TIMEOUT_MS)
+    }
+    expect(await redisUsersOf(cluster, 'api')).toEqual(['punctual-api'])
   })
 
   test('brings the definitions of the new chart', async () => {

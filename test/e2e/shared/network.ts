@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../../support/until.ts'
 import { openSharedRelease } from '../support/open-release.ts'
 import { reaches } from '../support/reach.ts'
+import { redisUsersOf } from '../support/redis-users.ts'
 
 const cluster = openSharedRelease()
 
@@ -27,6 +28,14 @@ export function network(): void {
     expect(await fromExecutor(String(apiServer.spec?.['clusterIP']), 443)).toBe(false)
     expect(await fromExecutor('169.254.169.254', 80)).toBe(false)
     expect(await fromExecutor('punctual-api', 80)).toBe(false)
+  })
+
+  test.each([
+    ['api', 'punctual-api'],
+    ['executor', 'punctual-executor'],
+    ['controller', 'default'],
+  ])('each %s logs in to Redis as %s', async (component, user) => {
+    expect(await redisUsersOf(cluster, component)).toEqual([user])
   })
 
   test('nobody but our own pods reaches Redis', async () => {
