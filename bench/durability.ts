@@ -81,7 +81,8 @@ async function startReplicas({ redis, folder }: Stand, flush: readonly string[])
 }
 
 function rowOf(durability: Durability, runs: readonly Figures[]): string {
-  const median = (of: (run: Figures) => number): number => spreadOf(runs.map(of)).median
+  const median = (of: (run: Figures) => number): number =>
+    Math.round(spreadOf(runs.map(of)).median * 100) / 100
   const cells = [
     Math.round(median(({ perSecond }) => perSecond)),
     `${median(({ p50 }) => p50)} ms`,
