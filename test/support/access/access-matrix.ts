@@ -225,14 +225,20 @@ export async function askAll(matrix: Matrix, sender: Sender): Promise<MatrixEnd>
   const before = await matrix.snapshot()
   const cells = CASES.flatMap((one) => cellsOf(matrix, sender, one))
   const faults: string[] = []
-  const waiting = [...cells]
-  const work = async (): Promise<void> => {
-    for (let cell = waiting.shift(); cell !== undefined; cell = waiting.shift()) {
-      for (const fault of await ask(matrix, sender, cell))
-        faults.push(`${sender.name}: ${cell.one.id}, with ids of the ${cell.of} team: ${fault}`)
+  const askTogether = async (asked: readonly Cell[]): Promise<void> => {
+    const waiting = [...asked]
+    const work = async (): Promise<void> => {
+      for (let cell = waiting.shift(); cell !== undefined; cell = waiting.shift()) {
+        for (const fault of await ask(matrix, sender, cell))
+          faults.push(`${sender.name}: ${cell.one.id}, with ids of the ${cell.of} team: ${fault}`)
+      }
     }
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const isLogin = ({ one }: Cell): boolean => one.id === 'POST /api/session'
+  await askTogether(cells.filter((cell) => !isLogin(cell)))
+  // A login ends the session that the sender came with.
+  await askTogether(cells.filter(isLogin))
   const after = await matrix.snapshot()
   if (!isDeepStrictEqual(before, after)) {
     faults.push(`${sender.name}: ${differenceOf(before, after)}`)
