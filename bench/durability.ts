@@ -7,7 +7,7 @@ import { runMain } from './harness/main-run.ts'
 import { startRedisServer } from './harness/redis-server.ts'
 import { type Stand, withStand } from './harness/stand.ts'
 import { waitUntil } from './harness/waiting.ts'
-import { pushSame } from './load/push-same.ts'
+import { delayedPush, pushSame } from './load/push-same.ts'
 import { spreadOf } from './report/statistics.ts'
 
 const DURABILITIES = ['relaxed', 'fsync', 'replicated'] as const
@@ -16,12 +16,7 @@ type Durability = (typeof DURABILITIES)[number]
 const REPLICAS = 2
 const CONNECTIONS = 128
 const WARM_SECONDS = 2
-const BODY = JSON.stringify({
-  queue: 'durability',
-  url: 'https://example.com/',
-  payload: { order: 7 },
-  delay: 3_600,
-})
+const BODY = delayedPush('durability')
 
 interface Figures {
   readonly perSecond: number

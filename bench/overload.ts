@@ -12,7 +12,7 @@ import { runMain } from './harness/main-run.ts'
 import type { Role } from './harness/roles.ts'
 import { bearer, withStand } from './harness/stand.ts'
 import { sleep } from './harness/waiting.ts'
-import { pushSame } from './load/push-same.ts'
+import { delayedPush, pushSame } from './load/push-same.ts'
 import type { Latencies, SamePushPlan, SamePushReport } from './load/same-push-plan.ts'
 
 /** The core of the API; the load and Redis have the others. */
@@ -29,12 +29,7 @@ const WARM_SECONDS = 3
 const CALM_PUSHES = 20
 const CALM_MS = 50
 const RECOVERY_MS_MAX = 30_000
-const BODY = JSON.stringify({
-  queue: 'overload',
-  url: 'https://example.com/',
-  payload: { order: 7 },
-  delay: 3_600,
-})
+const BODY = delayedPush('overload')
 
 const [seconds = '20', ...given] = process.argv.slice(2)
 const multiples = given.length > 0 ? given.map(Number) : [2, 3]

@@ -17,3 +17,8 @@ export async function pushSame(
   const { stdout } = await promisify(execFile)(process.execPath, [PROCESS, JSON.stringify(whole)])
   return JSON.parse(stdout) as SamePushReport
 }
+
+/** The body of a push whose job is not due while a benchmark runs. */
+export function delayedPush(queue: string): string {
+  return JSON.stringify({ queue, url: 'https://example.com/', payload: { order: 7 }, delay: 3_600 })
+}

@@ -1,5 +1,5 @@
 # Gives Redis the users of the roles, then asks whether it is ready: users that are set so are gone after a restart, and
-# whoever connects through the Service comes only once it is ready. A password is in a variable if its Secret was there
+# the Service leads to Redis only once it is ready. A password is in a variable if its Secret was there
 # when this container started, and in a file soon after it is made. Until then Redis serves without that user, as it does
 # if it refuses a rule: pods of the version before log in as its own user.
 set -f

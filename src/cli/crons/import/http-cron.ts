@@ -1,5 +1,11 @@
-import { cronScheduleOf } from '../../../domain/crons/cron.ts'
-import { RETRY_DELAYS_MAX, TIMEOUT_SECONDS_MAX } from '../../../domain/limits.ts'
+import { CRON_PAYLOAD_CHARACTERS_MAX, cronScheduleOf } from '../../../domain/crons/cron.ts'
+import {
+  HEADER_VALUE_BYTES_MAX,
+  RETRY_DELAYS_MAX,
+  TIMEOUT_SECONDS_MAX,
+  URL_CHARACTERS_MAX,
+} from '../../../domain/limits.ts'
+import { forbiddenHeaderReason, invalidHeaderValue } from '../../../domain/net/header-rules.ts'
 import { isSecretHeader } from '../../../domain/secrets/secret-headers.ts'
 import { programIn, wordsOf } from './command-words.ts'
 import type { Container, CronJob } from './cron-job.ts'
@@ -136,6 +142,9 @@ function urlOf(
   if (/\.svc(?:\.|$)/.test(url.hostname)) {
     notes.push(`${url.hostname} is in the cluster: TeamSettings must allow its address (egress.allow).`)
   }
+  if (url.href.length > URL_CHARACTERS_MAX) {
+    throw new NotTaken(`its URL has more than ${URL_CHARACTERS_MAX} characters`)
+  }
   return { url: url.href, login }
 }
 
@@ -152,11 +161,31 @@ function headersOf(
   target: Target,
   notes: string[],
 ): Header[] {
-  const given = login === null ? headers : [...headers, ['Authorization', 'Basic …'] as const]
+  const hasOwn = headers.some(([name]) => name.toLowerCase() === 'authorization')
+  // A header that is given wins over a login, in curl as well.
+  const given = login === null || hasOwn ? headers : [...headers, ['Authorization', 'Basic …'] as const]
+  checkNames(given.map(([name]) => name))
   return given.map(([name, value]) => {
-    if (!hasMark(value) && !isSecretHeader(name)) return { name, value }
+    if (!hasMark(value) && !isSecretHeader(name)) return { name, value: checkedValue(name, value) }
     return { name, valueFrom: { secretKeyRef: secretOf({ name, value }, target, notes) } }
   })
+}
+
+function checkNames(names: readonly string[]): void {
+  const seen = new Set<string>()
+  for (const name of names) {
+    const reason = forbiddenHeaderReason(name)
+    if (reason !== null) throw new NotTaken(`its header ${name} ${reason}`)
+    if (seen.has(name.toLowerCase())) throw new NotTaken(`it sends the header ${name} more than once`)
+    seen.add(name.toLowerCase())
+  }
+}
+
+function checkedValue(name: string, value: string): string {
+  if (!invalidHeaderValue(value) && value.length <= HEADER_VALUE_BYTES_MAX) return value
+  throw new NotTaken(
+    `its header ${name} is longer than ${HEADER_VALUE_BYTES_MAX} bytes or not in visible ASCII`,
+  )
 }
 
 /** The key that holds the value: the one it had, where that is all of it, else one that a person has to make. */
@@ -179,7 +208,8 @@ function secretOf(
 
 function bodyOf(body: string): string {
   if (hasMark(body)) throw new NotTaken('its body holds the value of a Secret, which only a header may')
-  return body
+  if (body.length <= CRON_PAYLOAD_CHARACTERS_MAX) return body
+  throw new NotTaken(`its body has more than ${CRON_PAYLOAD_CHARACTERS_MAX} characters`)
 }
 
 function methodOf({ method, body }: GivenRequest): string {

@@ -276,6 +276,10 @@ describe('import cronjobs', () => {
   test.each([
     ['-u', curl('-f', '-u', 'me:very-secret', 'https://a.example.com')],
     ['the URL', curl('-f', 'https://me:very-secret@a.example.com/')],
+    [
+      '-u beside a header',
+      curl('-f', '-u', 'me:very-secret', '-H', 'Authorization: Bearer very-secret', 'https://a.example.com'),
+    ],
   ])('writes no password that %s holds', async (_, given) => {
     const { spec, comments } = await imported(given)
     expect(spec).toMatchObject({ url: 'https://a.example.com/', headers: [{ name: 'Authorization' }] })
@@ -364,6 +368,31 @@ describe('import cronjobs', () => {
       "its curl has an option that no cron has: Unknown option '--cert'",
     ],
     ['HEAD', curl('-f', '-X', 'HEAD', 'https://a.example.com'), 'it sends HEAD, which no cron does'],
+    [
+      'a header of the connection',
+      curl('-f', '-H', 'Host: b.example.com', 'https://a.example.com'),
+      'its header Host controls the connection and cannot be set',
+    ],
+    [
+      'a header twice',
+      curl('-f', '-H', 'x-a: 1', '-H', 'X-A: 2', 'https://a.example.com'),
+      'it sends the header X-A more than once',
+    ],
+    [
+      'a header in other letters',
+      curl('-f', '-H', 'X-A: ä', 'https://a.example.com'),
+      'its header X-A is longer than 8192 bytes or not in visible ASCII',
+    ],
+    [
+      'a long body',
+      curl('-f', '--data-raw', 'x'.repeat(262_145), 'https://a.example.com'),
+      'its body has more than 262144 characters',
+    ],
+    [
+      'a long URL',
+      curl('-f', `https://a.example.com/${'x'.repeat(2048)}`),
+      'its URL has more than 2048 characters',
+    ],
     ['no URL', curl('-f'), 'its curl has no URL'],
     [
       'another scheme',
