@@ -30,6 +30,7 @@ export class ClaimWatcher implements StepWatcher {
   readonly #losses = new Map<string, number>()
   readonly #requests = new Map<string, string>()
   #highestMs = 0
+  #wallMs = 0
   #highestToken = new Map<string, number>()
   /** Of the queues that a claim asks, just before it. */
   #before = new Map<string, { readonly inFlight: number; readonly active: string | null }>()
@@ -47,7 +48,11 @@ export class ClaimWatcher implements StepWatcher {
   }
 
   before({ script, keys }: ServerStep): void {
-    this.#highestMs = Math.max(this.#highestMs, this.#server.wallMs)
+    const { wallMs } = this.#server
+    this.#highestMs = Math.max(this.#highestMs, wallMs)
+    // Times before and after a clock was set back cannot be compared, even when no job began between.
+    if (wallMs < this.#wallMs) this.#begins.clear()
+    this.#wallMs = wallMs
     if (!CLAIMS.has(script)) return
     this.#before = new Map(
       slotKeysOf(keys).map((key) => {
@@ -167,9 +172,7 @@ export class ClaimWatcher implements StepWatcher {
     const [limit = '', period = ''] = (flow ?? '').split('|')
     if (limit === '') return void this.#begins.delete(key)
     const known = this.#begins.get(key)
-    // A clock that was set back begins a new count.
-    const isKnown = known !== undefined && known.limit === flow && (known.times.at(-1) ?? 0) <= nowMs
-    const begins = isKnown ? known : { limit: flow ?? '', times: [] }
+    const begins = known?.limit === flow ? known : { limit: flow ?? '', times: [] }
     begins.times.push(nowMs)
     this.#begins.set(key, begins)
     const count = begins.times.filter((ms) => ms > nowMs - Number(period)).length
