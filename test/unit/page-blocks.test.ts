@@ -18,7 +18,9 @@ import { RUN_ELSEWHERE } from '../support/pages/run-elsewhere.ts'
 const ROOT = join(import.meta.dirname, '../..')
 
 test('there are pages, and blocks of both kinds that are run', () => {
-  expect(PAGES).toEqual(expect.arrayContaining(['README.md', 'docs/runbooks.md', 'clients/typescript/README.md']))
+  expect(PAGES).toEqual(
+    expect.arrayContaining(['README.md', 'docs/runbooks.md', 'clients/typescript/README.md']),
+  )
   const count = (way: string) => BLOCKS.filter((block) => wayOf(block) === way).length
   expect(count('shell')).toBeGreaterThan(70)
   expect(count('cluster')).toBeGreaterThan(30)

@@ -39,11 +39,16 @@ interface OwnScene {
 /** Pages that start, stop or break a standalone have one of their own. */
 const OWN_SCENES: Readonly<Record<string, OwnScene>> = {
   'docs/how-to/tests-with-the-clock.md': {
-    env: async () => ({ PUNCTUAL_PORT: String(await freePort()), PUNCTUAL_OPS_PORT: String(await freePort()), PUNCTUAL_TOKEN: '' }),
+    env: async () => ({
+      PUNCTUAL_PORT: String(await freePort()),
+      PUNCTUAL_OPS_PORT: String(await freePort()),
+      PUNCTUAL_TOKEN: '',
+    }),
   },
   'docs/reference/backup.md': { stopsAt: 'mv .punctual/redis' },
   'docs/runbooks.md': {
-    before: '\npunctual backup punctual.backup\nredis-cli SAVE\nmkdir copy\ncp .punctual/redis/dump.rdb copy\n',
+    before:
+      '\npunctual backup punctual.backup\nredis-cli SAVE\nmkdir copy\ncp .punctual/redis/dump.rdb copy\n',
     stopsAt: 'cp -a ',
   },
 }

@@ -7,7 +7,15 @@ const ROOT = join(import.meta.dirname, '../../..')
 
 /** Those that the project publishes. */
 export const PAGES: readonly string[] = globSync(
-  ['*.md', 'docs/**/*.md', 'clients/*/*.md', 'charts/**/*.md', 'config/**/*.md', 'crds/**/*.md', '.github/**/*.md'],
+  [
+    '*.md',
+    'docs/**/*.md',
+    'clients/*/*.md',
+    'charts/**/*.md',
+    'config/**/*.md',
+    'crds/**/*.md',
+    '.github/**/*.md',
+  ],
   { cwd: ROOT },
 ).sort()
 
@@ -45,7 +53,9 @@ export type Way = 'shell' | 'cluster' | 'elsewhere'
 
 export function wayOf(block: Block): Way {
   if (elsewhereOf(block) !== undefined) return 'elsewhere'
-  return /\b(?:kubectl|helm) /.test(block.text) && !/\bkubectl-punctual\b/.test(block.text) ? 'cluster' : 'shell'
+  return /\b(?:kubectl|helm) /.test(block.text) && !/\bkubectl-punctual\b/.test(block.text)
+    ? 'cluster'
+    : 'shell'
 }
 
 /** The entry of the list that names the block. */

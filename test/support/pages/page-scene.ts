@@ -51,7 +51,10 @@ export async function openScene(
   const ofTeam = await furnishTeam(client, target.url)
   const stands: Stands = [
     ...ofTeam,
-    [/127\.0\.0\.1:8080/g, env['PUNCTUAL_PORT'] === undefined ? address : `127.0.0.1:${env['PUNCTUAL_PORT']}`],
+    [
+      /127\.0\.0\.1:8080/g,
+      env['PUNCTUAL_PORT'] === undefined ? address : `127.0.0.1:${env['PUNCTUAL_PORT']}`,
+    ],
     [/127\.0\.0\.1:9090/g, new URL(String(opsUrl)).host],
     [/https:\/\/example\.com/g, target.url],
     [/\b8090\b/g, String(await freePort())],
@@ -87,7 +90,8 @@ export async function openScene(
 /** The files and commands that a page takes for granted. */
 function furnishFolder(folder: string, data: string, target: string): void {
   symlinkSync(data, join(folder, '.punctual'))
-  for (const name of ['charts', 'config', 'dist', 'node_modules']) symlinkSync(join(ROOT, name), join(folder, name))
+  for (const name of ['charts', 'config', 'dist', 'node_modules'])
+    symlinkSync(join(ROOT, name), join(folder, name))
   mkdirSync(join(folder, 'bin'))
   symlinkSync(join(ROOT, 'bin/punctual'), join(folder, 'bin/punctual'))
   // Packages are made in it.
@@ -121,9 +125,13 @@ export PUNCTUAL_DATA_DIR=$(mktemp -d) PUNCTUAL_PORT=0 PUNCTUAL_OPS_PORT=0
 exec '${ROOT}/bin/punctual' standalone
 `,
   )
-  addTool(folder, 'redis-cli', `[ "$1" = -s ] || set -- -s .punctual/redis/redis.sock "$@"
+  addTool(
+    folder,
+    'redis-cli',
+    `[ "$1" = -s ] || set -- -s .punctual/redis/redis.sock "$@"
 PATH=\${PATH#*:} exec redis-cli "$@"
-`)
+`,
+  )
 }
 
 /** A call whose signature can be checked with the command of docs/how-to/develop-locally.md. */
@@ -145,7 +153,11 @@ async function newDeadLetter(client: ApiClient, target: string): Promise<number>
 async function furnishTeam(client: ApiClient, target: string): Promise<Stands> {
   const emails = await client.makeQueue('emails', { alerts_enabled: true, retry_delays: [1] })
   await client.makeQueue('12', {})
-  const { job_id: failed } = await client.push({ queue: 'emails', url: `${target}/down`, tags: { order: '1042' } })
+  const { job_id: failed } = await client.push({
+    queue: 'emails',
+    url: `${target}/down`,
+    tags: { order: '1042' },
+  })
   await Promise.all([client.ended(failed), ...[1, 2, 3].map(() => newDeadLetter(client, target))])
   const issue = await until('an issue is open', async () => {
     const { body } = await client.send<IssueList>('GET', '/api/issues')

@@ -58,11 +58,16 @@ export async function followPage(script: string, { folder, env, timeoutMs }: Pag
   writeFileSync(prelude, PRELUDE)
   const commands = script
     .split('\n')
-    .map((line) => (ENDLESS.test(line) && !line.trimStart().startsWith('#') ? `in_another_terminal ${line}` : line))
+    .map((line) =>
+      ENDLESS.test(line) && !line.trimStart().startsWith('#') ? `in_another_terminal ${line}` : line,
+    )
   // The first line of a page is its title, so nothing is run there.
   commands[0] = `source '${prelude}'`
   const text = `${commands.join('\n')}\nclose_terminals\n`
-  const given = { cwd: folder, env: { ...env, HOME: folder, PATH: `${join(folder, 'tools')}:${env['PATH']}` } }
+  const given = {
+    cwd: folder,
+    env: { ...env, HOME: folder, PATH: `${join(folder, 'tools')}:${env['PATH']}` },
+  }
   const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: OUTPUT_BYTES_MAX } as const
   return (await promisify(execFile)('bash', ['--norc', '-c', text], { ...given, ...limits })).stdout
 }

@@ -28,7 +28,11 @@ export const RUN_ELSEWHERE: readonly Elsewhere[] = [
   { page: 'README.md', begins: 'kubectl --namespace punctual port-forward ', by: README_ON_KIND },
   { page: 'README.md', begins: 'curl -s http://127.0.0.1:8081/', by: README_ON_KIND },
   { page: 'README.md', begins: 'kubectl --namespace punctual get httpqueues', by: README_ON_KIND },
-  { page: 'README.md', begins: 'kubectl apply --namespace punctual -f config/samples/nightly', by: README_ON_KIND },
+  {
+    page: 'README.md',
+    begins: 'kubectl apply --namespace punctual -f config/samples/nightly',
+    by: README_ON_KIND,
+  },
   { page: 'CONTRIBUTING.md', begins: 'git clone ', because: 'it runs all tests, this one among them' },
   {
     page: 'SECURITY.md',
