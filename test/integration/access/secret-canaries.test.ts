@@ -107,7 +107,7 @@ describe('headers that let somebody in', () => {
     })
     expect(wrong).toMatchObject({
       status: 422,
-      body: { errors: { 'headers.X-Other': [expect.stringContaining('keeps nothing')] } },
+      body: { errors: { 'headers.X-Other': [expect.stringContaining('cannot be kept')] } },
     })
     const again = await send<{ job_id: number }>('POST', `/api/jobs/${dead.job_id}/replay`, change)
     await here.client.ended(again.job_id)
