@@ -24,7 +24,9 @@ export function withRedisPassword<T extends GivenRedis>({ values, mistakes }: Re
 function problemOf(url: string | null, mistakes: readonly string[]): string | null {
   if (url === null) {
     const isReported = mistakes.some((one) => /^(?:PUNCTUAL_REDIS_URL|--redis-url) /.test(one))
-    return isReported ? null : 'PUNCTUAL_REDIS_URL is not set, and PUNCTUAL_REDIS_PASSWORD needs it: set both.'
+    return isReported
+      ? null
+      : 'PUNCTUAL_REDIS_URL is not set, and PUNCTUAL_REDIS_PASSWORD needs it: set both.'
   }
   if (url.startsWith('/')) {
     return 'PUNCTUAL_REDIS_URL is a unix socket, for which PUNCTUAL_REDIS_PASSWORD cannot be used.'

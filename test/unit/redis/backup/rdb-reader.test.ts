@@ -178,7 +178,9 @@ describe('what is damaged', () => {
     expect(fault(rdbFile([value(0, 'a', HUGE_ID)]))).toContain('claims to have')
     expect(fault(rdbFile([value(2, 'a', HUGE_ID)]))).toContain('absurd')
     for (const type of [2, 4, 5, 18, 21]) {
-      expect(fault(rdbFile([value(type, 'a', length(TERABYTE))]))).toMatch(/ends too early|unknown form|not valid/)
+      expect(fault(rdbFile([value(type, 'a', length(TERABYTE))]))).toMatch(
+        /ends too early|unknown form|not valid/,
+      )
     }
     const bomb = Buffer.concat([byte(0xc3), length(5), length(400_000_000), Buffer.alloc(5)])
     expect(() => new ByteCursor(bomb).string()).toThrow('packed text is damaged')
