@@ -199,7 +199,7 @@ test('Helm installs, and what the page looks at next is there', async () => {
 const pages = [...new Set(BLOCKS.filter((block) => wayOf(block) === 'cluster').map(({ page }) => page))]
 
 test.for(pages.filter((page) => page !== INSTALL))('%s finds what it names', async (page) => {
-  await followPage(shell.adapted(scriptOf(page, 'cluster')), shell)
+  await expect(followPage(shell.adapted(scriptOf(page, 'cluster')), shell)).resolves.toBeTypeOf('string')
   for (const block of BLOCKS.filter((one) => one.page === page && wayOf(one) === 'cluster')) ran.add(block)
 })
 

@@ -83,7 +83,7 @@ describe('an answer that HTTP/1.1 does not allow counts, by its status, and its 
     [
       'chunks beside a length',
       `${OK}${LENGTH}Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
-      /beside/,
+      /is sent with Transfer-Encoding/,
     ],
     ['the coding identity', `${OK}Transfer-Encoding: identity\r\n${LENGTH}\r\nok`, /identity/],
     ['a coding named twice', `${OK}Transfer-Encoding: chunked, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, /twice/],

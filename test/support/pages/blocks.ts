@@ -65,7 +65,7 @@ export function elsewhereOf({ page, text }: Block) {
 
 /** The blocks of a page that are run so, as one script, in which a command has the number of its line on the page. */
 export function scriptOf(page: string, way: Way): string {
-  const lines: string[] = []
+  const lines: (string | undefined)[] = []
   for (const block of BLOCKS.filter((one) => one.page === page && wayOf(one) === way)) {
     block.text
       .trimEnd()
