@@ -15,7 +15,8 @@ COPY package.json package-lock.json .npmrc ./
 # No install scripts: the only one that matters brings Node 26, which the base image has.
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=ca,target=/run/secrets/ca \
     --mount=type=cache,target=/root/.npm \
-    export NODE_EXTRA_CA_CERTS=/run/secrets/ca && npm ci --ignore-scripts --no-progress --loglevel=error
+    if [ -e /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi && \
+    npm ci --ignore-scripts --no-progress --loglevel=error
 COPY . .
 RUN PATH="$PATH:/source/node_modules/.bin" && node scripts/build.ts && node scripts/image-tree.ts /app
 

@@ -1,4 +1,4 @@
 #!/bin/sh
-# The health check of a container: exit code 0 while the program inside is ready, as /readyz of its ops port says.
-# An engine ends it after its own timeout.
-exec node -e "fetch('http://127.0.0.1:${PUNCTUAL_OPS_PORT:-9090}/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"
+# The health check of a container: exit code 0 while the program inside is ready, as /readyz of its ops port says. An
+# engine that does not hear for too long ends it. It runs every few seconds: fetch would take twice as long to load.
+exec node -e "require('http').get('http://127.0.0.1:${PUNCTUAL_OPS_PORT:-9090}/readyz', ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"
