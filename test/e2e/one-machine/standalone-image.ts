@@ -20,11 +20,12 @@ const inContainer = (...given: readonly string[]) => docker('exec', name, ...giv
 /** What standard output and error held, in one text. */
 const logs = () => runCommand('bash', ['-c', 'docker logs "$0" 2>&1', name])
 
-/** The README's command, on a container, a volume and a port of this run, and not in the foreground. */
+/** The README's command on a container, a volume and a port of this run; what has ended stays to be looked at. */
 function runArguments(): string[] {
   const [command = ''] = readmeBlocks('docker run')
   const words = command.replaceAll('\\\n', ' ').trim().split(/\s+/).slice(2)
-  return words.map((word) =>
+  const kept = words.filter((word) => word !== '--rm')
+  return kept.map((word) =>
     word
       .replace(/^punctual:\d.*-standalone$/, IMAGE)
       .replace(/^punctual:\/data$/, `${name}:/data`)

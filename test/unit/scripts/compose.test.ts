@@ -132,7 +132,7 @@ test.each([
   const env = { ...process.env, PUNCTUAL_OPS_PORT: String((server.address() as AddressInfo).port) }
   const ended = await promisify(execFile)('sh', [path], { env }).then(
     () => 0,
-    (fault: { code: number }) => fault.code,
+    (fault: unknown) => (fault as { readonly code: number }).code,
   )
   server.close()
   expect(ended).toBe(code)
