@@ -10,15 +10,30 @@ type Elsewhere = {
 
 const README_TEST = 'test/integration/standalone/readme.test.ts'
 const README_ON_KIND = 'test/e2e/releases/readme.ts'
+const STANDALONE_IMAGE = 'test/e2e/one-machine/standalone-image.ts'
 const NEEDS_DOCKER = 'it needs Docker'
+const ONE_MACHINE = {
+  page: 'docs/how-to/run-on-one-machine.md',
+  because: `${NEEDS_DOCKER}; test/e2e/one-machine runs the commands of the README, which differ in little`,
+}
 
 export const RUN_ELSEWHERE: readonly Elsewhere[] = [
+  ...[
+    'docker compose up ',
+    'docker run ',
+    'docker exec punctual punctual push ',
+    'PUNCTUAL_PORT=9000 ',
+    'docker stop ',
+    'docker exec punctual punctual backup ',
+  ].map((begins) => ({ ...ONE_MACHINE, begins })),
   { page: 'README.md', begins: 'make run ', by: README_TEST },
   { page: 'README.md', begins: 'curl -s http://127.0.0.1:8080/api/jobs \\', by: README_TEST },
   { page: 'README.md', begins: 'curl -s http://127.0.0.1:8080/api/jobs/', by: README_TEST },
   { page: 'README.md', begins: 'bin/punctual job ', by: README_TEST },
   { page: 'README.md', begins: 'bin/punctual crons create ', by: README_TEST },
-  { page: 'README.md', begins: 'docker compose up ', because: NEEDS_DOCKER },
+  { page: 'README.md', begins: 'docker compose up ', by: 'test/e2e/one-machine/compose.ts' },
+  { page: 'README.md', begins: 'docker run ', by: STANDALONE_IMAGE },
+  { page: 'README.md', begins: 'docker exec ', by: STANDALONE_IMAGE },
   {
     page: 'README.md',
     begins: 'PUNCTUAL_EGRESS_ALLOW=127.0.0.0/8,localhost npx ',
