@@ -168,7 +168,9 @@ function overPace(accepted: readonly PushRecord[], evidence: Evidence): string[]
 
 /** The target sees the rate as well, but for what calls take on their way to it. */
 function bunched(accepted: readonly PushRecord[], evidence: Evidence): string[] {
-  const paced = new Set(accepted.filter(({ draw }) => draw.kind === 'paced').map(({ draw }) => String(draw.n)))
+  const paced = new Set(
+    accepted.filter(({ draw }) => draw.kind === 'paced').map(({ draw }) => String(draw.n)),
+  )
   const arrivals = evidence.arrivals
     .filter(({ path, headers }) => path !== CALLBACK_PATH && paced.has(String(headers[PUSH_HEADER])))
     .map(({ arrivedAtMs }) => arrivedAtMs)
