@@ -2,7 +2,7 @@ import { drawPlan, type Plan, type PlannedEvent } from '../story/plan.ts'
 import { SeededRandom } from '../story/seeded-random.ts'
 
 /** How often each push is made, so that jobs wait for the rate of their queue. */
-const PUSHES = 3
+const PUSHES = 2
 
 /**
  * A story in which every queue has a rate, nothing else keeps its jobs back, and answers of Redis are slow, lost and late:
@@ -13,7 +13,7 @@ export function drawRatePlan(seed: number): Plan {
   const plan = drawPlan(seed)
   const queues = new Map(
     [...plan.queues].map(([name, settings]) => {
-      const rateLimit = { limit: random.pick([1, 3, 6, 20]), periodSeconds: random.pick([1, 1, 5]) }
+      const rateLimit = { limit: random.pick([2, 3, 6, 20]), periodSeconds: random.pick([1, 1, 2]) }
       return [name, { ...settings, maxParallelism: null, circuitBreaker: null, rateLimit }]
     }),
   )
