@@ -3,6 +3,7 @@ import { beforeEach, describe, expect } from 'vitest'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { ClaimedJob } from '../../../../src/ports/jobs.ts'
 import { RedisJobSource } from '../../../../src/redis/jobs/execute/job-source.ts'
+import { createShardMaintenance } from '../../../../src/redis/upkeep/maintenance/shard-maintenance.ts'
 import { grantOf } from '../../../support/engine/claim-grant.ts'
 import { assertClean, claimed } from '../../../support/engine/model-executor.ts'
 import type { TestRedis } from '../../../support/servers/redis-server.ts'
@@ -69,10 +70,13 @@ describe('a job of a queue with a rate', () => {
 
   test('counts from when its claim lets it begin, which is a second ahead at most', async () => {
     const { world } = await open({ rateLimit: { limit: 1, periodSeconds: 10 } })
-    await stage?.push(3)
+    await stage?.push(1)
     const [job] = await withLead(5_000)
     const fromMs = world.clock.wallMs + 1_000
     expect(job).toMatchObject({ startedAtMs: fromMs, beginsWithin: { fromMs } })
+    // A claim that comes before that looks at what is ahead of it.
+    await stage?.push(2)
+    expect(await stage?.claim()).toEqual([])
     await stage?.run(10_500, { stepMs: 50 })
     expect(stage?.begins).toEqual([])
     await stage?.run(1_000, { stepMs: 50 })
@@ -86,8 +90,32 @@ describe('a job of a queue with a rate', () => {
     const works = (await stage?.claim()) ?? []
     await source.finish(works.map((work) => ({ type: 'released', work })))
     expect(await stage?.claim()).toEqual([])
-    await stage?.pass(10_300)
+    // As late as it might have begun, the next one has to keep the period to it.
+    await stage?.pass(10_090)
+    expect(await stage?.claim()).toEqual([])
+    await stage?.pass(20)
     expect(await stage?.claim()).toMatchObject([{ jobId: works[0]?.jobId, attempt: 1 }])
+    await assertClean(world)
+  })
+
+  test('that was lost with its executor counts from when the lead lets it begin', async () => {
+    const { world } = await open({ rateLimit: { limit: 1, periodSeconds: 10 } })
+    await stage?.push(1)
+    await stage?.claim()
+    const other = new RedisJobSource(world.engine, 0, 'e2')
+    for (let seconds = 0; seconds < 30; seconds += 5) {
+      await other.beat(true)
+      await createShardMaintenance(world.engine, 0).reap()
+      world.clock.advance(5_000)
+    }
+    const [lost] = await claimed(other, grantOf(64, { leadMs: 1_000 }))
+    expect(lost).toMatchObject({ beginsWithin: { fromMs: world.clock.wallMs + 1_000 } })
+    await stage?.push(1)
+    await stage?.pass(10_500)
+    await other.beat(true)
+    expect(await stage?.claim(64, other)).toEqual([])
+    await stage?.pass(1_000)
+    expect(await stage?.claim(64, other)).toHaveLength(1)
     await assertClean(world)
   })
 
