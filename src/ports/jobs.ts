@@ -351,9 +351,7 @@ export type ClaimAnswer =
 export interface JobSource {
   readonly shard: number
   /** Creates or renews the lease. `listed` = jobs that Redis lists for this executor. */
-  beat(
-    register: boolean,
-  ): Promise<
+  beat(register: boolean): Promise<
     | {
         status: 'ok'
         listed: number
