@@ -226,7 +226,7 @@ interface Claimed {
   readonly token: string
   readonly team: string
   readonly scheduledAtMs: number
-  /** Redis time of the claim. */
+  /** Redis time of the claim, or, of a job of a queue with a rate, from which it may begin. */
   readonly startedAtMs: number
   /** Size of the record and of a request stored beside it, as the claim counted them. */
   readonly bytes: number
@@ -246,6 +246,11 @@ export interface ClaimedJob extends Claimed {
   readonly settings: ChainSettings
   /** Its end may open the breaker of its queue, or it tries the target of one that is open; absent = there is no breaker. */
   readonly breaker?: 'watches' | 'probes'
+  /**
+   * When its call has to begin, by Redis time, for the rate of its queue to hold at the target. Outside of it the job is
+   * released, and counts as begun. Absent = the queue has no rate, and it begins at once.
+   */
+  readonly beginsWithin?: { readonly fromMs: number; readonly toMs: number }
 }
 
 /** A callback claimed by this executor: one try, no history. */
@@ -312,6 +317,11 @@ export interface ClaimGrant {
   /** Headroom by local queue id, at most HEADROOM_ENTRIES_MAX; queues not listed have `otherQueuesHeadroom`. */
   readonly queueHeadroom: ReadonlyMap<string, number>
   readonly otherQueuesHeadroom: number
+  /**
+   * How many ms the answer may be late, whole: jobs of queues with a rate begin as much later than the claim. Absent = none;
+   * at most a second counts.
+   */
+  readonly leadMs?: number
 }
 
 export type ClaimAnswer =
@@ -326,6 +336,8 @@ export type ClaimAnswer =
       readonly crowdedTeams: readonly string[]
       /** Size of the largest job at the head of a queue that exceeded the bytes granted; null = all fit. */
       readonly bytesWanted: number | null
+      /** Redis time when it was answered; absent = no step was needed. */
+      readonly redisMs?: number
     }
   /** This executor's lease has ended; it no longer owns any job it claimed. */
   | { readonly status: 'lease_lost' }
@@ -339,7 +351,15 @@ export type ClaimAnswer =
 export interface JobSource {
   readonly shard: number
   /** Creates or renews the lease. `listed` = jobs that Redis lists for this executor. */
-  beat(register: boolean): Promise<{ status: 'ok'; listed: number } | { status: 'lease_lost' }>
+  beat(register: boolean): Promise<
+    | {
+        status: 'ok'
+        listed: number
+        /** Redis time of the beat. */
+        redisMs: number
+      }
+    | { status: 'lease_lost' }
+  >
   claim(grant: ClaimGrant): Promise<ClaimAnswer>
   /**
    * Ends a batch; answers in the same order. Throws for a defect that kept it from ending any of them: some of what belongs

@@ -63,6 +63,8 @@ export interface Metrics {
   /** @param latenessMs Redis time of the claim minus `scheduled_at` */
   jobStarted(latenessMs: number): void
   jobFinished(outcome: FinishOutcome, count: number): void
+  /** A job was released because its claim was answered too late for the rate of its queue. */
+  claimAnsweredLate(): void
   callbackFinished(outcome: 'delivered' | 'failed'): void
   /**
    * Sets what a scrape reads of the call slots of this process.

@@ -96,6 +96,10 @@ function jobMetrics(
     'Claimed jobs, by how this process finished them.',
     { outcome: FINISH_OUTCOMES },
   )
+  const late = series.counter(
+    'punctual_claims_late_total',
+    'Jobs of queues with a rate limit that went back because the answer to their claim came too late.',
+  )
   const callbacks = series.counterOf('punctual_callbacks_finished_total', 'Callbacks, by how they ended.', {
     outcome: ['delivered', 'failed'],
   })
@@ -129,6 +133,7 @@ function jobMetrics(
       lateness.observe(Math.max(0, latenessMs) / 1000)
     },
     jobFinished: (outcome, count) => finished.inc({ outcome }, count),
+    claimAnsweredLate: () => late.inc(),
     callbackFinished: (outcome) => callbacks.inc({ outcome }),
     callSlots: (slots, readBusy) => {
       callSlots(() => slots)

@@ -3,6 +3,7 @@ import { describe, test } from 'vitest'
 import { loadScripts, type StepName } from '../../src/redis/steps.ts'
 import { drawCronPlan } from './crons/cron-plan.ts'
 import { NO_FAULTS } from './redis/simulated-connection.ts'
+import { drawRatePlan } from './rates/rate-plan.ts'
 import { drawPlan, FAULTS, ROOMY_BYTES, type Plan } from './story/plan.ts'
 import { SeededRandom } from './story/seeded-random.ts'
 import { runSeed } from './story/seeds.ts'
@@ -67,7 +68,7 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'a claim sent again takes other jobs',
     script: 'claim',
-    right: 'if request_id ~= ARGV[3] then',
+    right: 'if (request_id or claim) ~= ARGV[3] then',
     wrong: 'if true then',
     sharpen: withLostAnswers,
   },
@@ -153,12 +154,40 @@ const PLANTED_IN_CRONS: readonly Planted[] = [
     wrong: "local letter = 'f'",
   },
 ]
+/** As above, found by stories of queues with a rate. */
+const PLANTED_IN_RATES: readonly Planted[] = [
+  {
+    bug: 'a call may begin however late the answer to its claim comes',
+    script: 'claim',
+    right: 'math.floor(flow.rate.late - UNSEEN_MS)',
+    wrong: '3600000',
+  },
+  {
+    bug: 'a claim sent again is said to be of now',
+    script: 'claim',
+    right: 'if begun_at then begin_at = tonumber(begun_at) end',
+    wrong: '',
+  },
+  {
+    bug: 'the next begin counts from the claim and not from its lead on',
+    script: 'claim',
+    right: 'Flow.begin(queue.flow, begin_at,',
+    wrong: 'Flow.begin(queue.flow, now,',
+  },
+  {
+    bug: 'no time is left for answers that come late',
+    script: 'claim',
+    right: '(period + slack + late) /',
+    wrong: '(period + slack) /',
+  },
+]
 const SEEDS_UNTIL_FOUND = 100
 
 describe('a bug in a step is found', () => {
   const planted = [
     ...PLANTED.map((each) => ({ ...each, draw: drawPlan })),
     ...PLANTED_IN_CRONS.map((each) => ({ ...each, draw: drawCronPlan })),
+    ...PLANTED_IN_RATES.map((each) => ({ ...each, draw: drawRatePlan })),
   ]
 
   test.each<Planted & { draw(seed: number): Plan }>(planted)('$bug', { timeout: 120_000 }, async (bug) => {

@@ -1,4 +1,5 @@
 import { drawCronPlan } from './crons/cron-plan.ts'
+import { drawRatePlan } from './rates/rate-plan.ts'
 import { drawPlan, type Plan } from './story/plan.ts'
 import { drawThrowPlan } from './throws/throw-plan.ts'
 
@@ -6,6 +7,7 @@ import { drawThrowPlan } from './throws/throw-plan.ts'
 export const STORY_KINDS = {
   stories: drawPlan,
   crons: drawCronPlan,
+  rates: drawRatePlan,
   throws: drawThrowPlan,
 } satisfies Readonly<Record<string, (seed: number) => Plan>>
 

@@ -15,6 +15,7 @@ export const quietMetrics: Metrics = {
   refusedByQuota: () => undefined,
   jobStarted: () => undefined,
   jobFinished: () => undefined,
+  claimAnsweredLate: () => undefined,
   callbackFinished: () => undefined,
   callSlots: () => undefined,
   shardsHeld: () => undefined,

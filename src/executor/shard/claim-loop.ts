@@ -3,6 +3,7 @@ import type { LoopHealth, LoopIterations } from '../../ports/loops/loop-health.t
 import type { Runtime } from '../../ports/runtime.ts'
 import type { OccupiedSlot, SlotGrant, SlotRequester } from '../slots/contender.ts'
 import { NOTHING_CLAIMED, type SlotScheduler } from '../slots/slot-scheduler.ts'
+import type { AnswerClock } from './answer-clock.ts'
 
 export type ClaimedAnswer = Extract<ClaimAnswer, { status: 'claimed' }>
 
@@ -10,6 +11,7 @@ export interface ClaimLoopOptions extends Runtime {
   readonly source: JobSource
   readonly scheduler: SlotScheduler
   readonly loops: LoopHealth
+  readonly answers: AnswerClock
   /** Called before an answer is used; a promise when Redis has to confirm the lease first. */
   confirmLease(): Promise<void> | null
   isLeaseHeld(): boolean
@@ -164,11 +166,15 @@ export class ClaimLoop implements SlotRequester {
 
   /** Sends the claim until it is answered; null when it was given up. */
   async #answerTo(grant: SlotGrant): Promise<ClaimAnswer | null> {
-    const { source } = this.#options
+    const { source, answers } = this.#options
     while (this.#grant === grant) {
       let waitMs = RETRY_MS
       try {
-        const answer = await source.claim(grant)
+        const { leadMs } = answers
+        const sentMs = answers.nowMs()
+        const answer = await source.claim(leadMs === 0 ? grant : { ...grant, leadMs })
+        const redisMs = answer.status === 'claimed' ? answer.redisMs : undefined
+        if (redisMs !== undefined) answers.note(redisMs, sentMs)
         this.#iterations.succeeded()
         return answer
       } catch (error) {

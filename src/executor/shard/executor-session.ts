@@ -1,6 +1,6 @@
 import { reasonOf } from '../../domain/errors.ts'
 import { LinkedList, type Link } from '../../domain/linked-list.ts'
-import type { ClaimedWork, JobSource, WorkEnd } from '../../ports/jobs.ts'
+import type { ClaimedJob, ClaimedWork, JobSource, WorkEnd } from '../../ports/jobs.ts'
 import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { FinishOutcome, Metrics } from '../../ports/metrics.ts'
 import type { Runtime } from '../../ports/runtime.ts'
@@ -8,6 +8,7 @@ import type { CallRunner } from '../calls/call-runner.ts'
 import type { NoteDefect } from '../defect-notes.ts'
 import type { OccupiedSlot } from '../slots/contender.ts'
 import type { SlotScheduler } from '../slots/slot-scheduler.ts'
+import { AnswerClock } from './answer-clock.ts'
 import { ClaimLoop, type ClaimedAnswer } from './claim-loop.ts'
 import { Finisher, type Ending, type SettledCode } from './finisher.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
@@ -45,6 +46,8 @@ interface WorkInFlight {
 
 /** Consecutive beats for which Redis must list more jobs than this session holds before they are released. */
 const MISMATCHES_MAX = 2
+/** A job of a queue with a rate waits no longer than this for its time, which is at most the lead of its claim away. */
+const BEGIN_WAIT_MS_MAX = 1_500
 
 /**
  * An executor's work on one shard under one executor id and one lease. Owns every job it claimed until the job's end is
@@ -60,6 +63,7 @@ export class ExecutorSession {
   readonly #options: ExecutorSessionOptions
   readonly #redisNowMs: () => number
   readonly #inFlight = new LinkedList<WorkInFlight>()
+  readonly #answers: AnswerClock
   readonly #claims: ClaimLoop
   readonly #finisher: Finisher<Link<WorkInFlight>>
   readonly #lease: LeaseKeeper
@@ -73,9 +77,11 @@ export class ExecutorSession {
 
   constructor(options: ExecutorSessionOptions) {
     this.#options = options
+    this.#answers = new AnswerClock(options.clock)
     this.#redisNowMs = () => options.source.redisNowMs()
     this.#claims = new ClaimLoop({
       ...options,
+      answers: this.#answers,
       confirmLease: () => {
         options.checkSuspended()
         return this.#confirming
@@ -92,6 +98,7 @@ export class ExecutorSession {
     })
     this.#lease = new LeaseKeeper({
       ...options,
+      answers: this.#answers,
       onLost: (reason, isEarly) => this.#lose(reason, { isEarly }),
       onListed: (jobs) => this.#compareListed(jobs),
     })
@@ -185,7 +192,50 @@ export class ExecutorSession {
   #start(work: ClaimedWork, slot: OccupiedSlot | null): void {
     const entry = this.#inFlight.append({ work, slot })
     if (slot === null || this.#state !== 'working') this.#finisher.add({ type: 'released', work }, entry)
+    else if (work.kind === 'job' && work.beginsWithin !== undefined)
+      void this.#runWithin(work, work.beginsWithin, entry)
     else void this.#run(work, entry)
+  }
+
+  /**
+   * Runs a call of a queue with a rate. Its claim has counted it at `fromMs`. If the answer to the claim was held up for
+   * longer than the rate allows for, the job goes back and begins when it is counted again: beside the next ones it would
+   * break the limit at the target.
+   */
+  async #runWithin(
+    work: ClaimedJob,
+    { fromMs, toMs }: NonNullable<ClaimedJob['beginsWithin']>,
+    entry: Link<WorkInFlight>,
+  ): Promise<void> {
+    const mayBegin = this.#answers.until(fromMs) <= 0 || (await this.#waitUntil(fromMs))
+    const isLate = this.#answers.until(toMs) < 0
+    if (mayBegin && !isLate) return this.#run(work, entry)
+    if (isLate) this.#countLate(work)
+    this.#finisher.add({ type: 'released', work }, entry)
+  }
+
+  /** Waits for a time of Redis. Answers whether a call may begin then: nobody waits for a clock of Redis that was set back. */
+  async #waitUntil(redisMs: number): Promise<boolean> {
+    const { clock } = this.#options
+    const { stalledMs } = this.#answers
+    const giveUpMs = clock.monotonicMs() + BEGIN_WAIT_MS_MAX
+    for (;;) {
+      const waitMs = this.#answers.until(redisMs)
+      // After a stall it is not known how long the wait was.
+      if (this.#answers.stalledMs !== stalledMs) return false
+      if (waitMs <= 0) return this.isHeld()
+      if (clock.monotonicMs() + waitMs > giveUpMs) return false
+      await new Promise<void>((resolve) => clock.after(Math.ceil(waitMs), resolve))
+    }
+  }
+
+  #countLate(work: ClaimedJob): void {
+    const { metrics, noteDefect } = this.#options
+    try {
+      metrics.claimAnsweredLate()
+    } catch (error) {
+      noteDefect('aside', error, work)
+    }
   }
 
   /**

@@ -2,11 +2,13 @@ import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../domain/limits.ts
 import type { JobSource } from '../../ports/jobs.ts'
 import type { LoopHealth, LoopIterations } from '../../ports/loops/loop-health.ts'
 import type { Clock } from '../../ports/runtime.ts'
+import type { AnswerClock } from './answer-clock.ts'
 
 export interface LeaseKeeperOptions {
   readonly source: JobSource
   readonly clock: Clock
   readonly loops: LoopHealth
+  readonly answers: AnswerClock
   /** `isEarly` = Redis ended it before our own deadline, so other leases may have ended too. */
   onLost(reason: string, isEarly: boolean): void
   /** The number of jobs that Redis lists for this executor. */
@@ -76,13 +78,15 @@ export class LeaseKeeper {
   }
 
   async #beat(register: boolean): Promise<'ok' | 'lost'> {
-    const { source, clock } = this.#options
+    const { source, clock, answers } = this.#options
     this.#beats += 1
     const beat = this.#beats
     const sentAtMs = clock.monotonicMs()
+    const sentMs = answers.nowMs()
     const answer = await source.beat(register)
     this.#iterations.succeeded()
     if (answer.status === 'lease_lost') return 'lost'
+    answers.note(answer.redisMs, sentMs)
     if (!this.#isStopped) this.#extendDeadline(sentAtMs + LEASE_MS - LEASE_MARGIN_MS)
     if (this.#confirming !== null && beat > this.#confirming.afterBeat) this.#confirming.resolve()
     this.#options.onListed(answer.listed)

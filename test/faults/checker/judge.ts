@@ -63,6 +63,8 @@ export interface Forgotten {
 const TOLD_MAX = 5
 /** What is lost is told so long after Redis is back, at the latest. */
 export const TOLD_WITHIN_MS = 10_000
+/** How much longer than another a call may be on its way to a target that shares a busy machine with all else. */
+const ON_THE_WAY_MS = 500
 /** By how much the number told may differ from what is lost. */
 const TOLD_SLACK = 0.05
 
@@ -101,6 +103,7 @@ export function judge(evidence: Evidence, allowed: Allowance): Verdict {
     ...told('called early', early),
     ...(overLimit > allowed.overLimit ? [`${overLimit} calls over the limit of ${LIMIT}`] : []),
     ...told('begun too fast', overPace(accepted, evidence)),
+    ...told('called too fast', bunched(accepted, evidence)),
     ...told('called too often', tooOften(calls, allowed.moreCalls)),
     ...told('called twice by one claim', calledTwice(calls, evidence.forgotten)),
     ...told('not as accepted', strangeCalls(calls, evidence)),
@@ -155,19 +158,32 @@ function earlyCalls(accepted: readonly PushRecord[], calls: readonly Arrival[]):
   })
 }
 
-/**
- * A rate limit counts when jobs begin: so many at most in any span of its period, but for one that touches what a Redis has
- * forgotten.
- */
-function overPace(accepted: readonly PushRecord[], { ends, forgotten }: Evidence): string[] {
-  const { limit, period_seconds: seconds } = PACE
+/** By the time of Redis from which each might begin, no more begin in any span of the period than the rate allows. */
+function overPace(accepted: readonly PushRecord[], evidence: Evidence): string[] {
   const starts = accepted
     .filter(({ draw }) => draw.kind === 'paced')
-    .flatMap(({ draw }) => ends.get(draw.n)?.startedAtMs ?? [])
-    .toSorted((a, b) => a - b)
-  return starts.flatMap((lastMs, at) => {
-    const firstMs = starts[at - limit]
-    if (firstMs === undefined || lastMs - firstMs >= seconds * 1_000) return []
+    .flatMap(({ draw }) => evidence.ends.get(draw.n)?.startedAtMs ?? [])
+  return closerThanPace(starts, PACE.period_seconds * 1_000, evidence)
+}
+
+/** The target sees the rate as well, but for what calls take on their way to it. */
+function bunched(accepted: readonly PushRecord[], evidence: Evidence): string[] {
+  const paced = new Set(
+    accepted.filter(({ draw }) => draw.kind === 'paced').map(({ draw }) => String(draw.n)),
+  )
+  const arrivals = evidence.arrivals
+    .filter(({ path, headers }) => path !== CALLBACK_PATH && paced.has(String(headers[PUSH_HEADER])))
+    .map(({ arrivedAtMs }) => arrivedAtMs)
+  return closerThanPace(arrivals, PACE.period_seconds * 1_000 - ON_THE_WAY_MS, evidence)
+}
+
+/** Finds a job more than the limit in less than a span, but for one that touches what a Redis has forgotten. */
+function closerThanPace(times: readonly number[], spanMs: number, { forgotten }: Evidence): string[] {
+  const { limit } = PACE
+  const sorted = times.toSorted((a, b) => a - b)
+  return sorted.flatMap((lastMs, at) => {
+    const firstMs = sorted[at - limit]
+    if (firstMs === undefined || lastMs - firstMs >= spanMs) return []
     const isForgotten = forgotten !== null && lastMs >= forgotten.fromMs && firstMs <= forgotten.toMs
     return isForgotten ? [] : [`${limit + 1} jobs in ${lastMs - firstMs} ms`]
   })

@@ -12,7 +12,7 @@ import { openStage, type OpenStage } from '../runner/open-stage.ts'
 import { play } from '../runner/play.ts'
 import { isOnSingleRedis, type Scenario } from '../runner/scenario.ts'
 import { SCENARIOS } from '../scenarios/all.ts'
-import { COLLECTABLE, collectGarbage, wordsOf } from './collect-garbage.ts'
+import { COLLECTABLE, collectGarbage, wordsOf, type HeldBytes } from './collect-garbage.ts'
 
 /** With the rest behind it, about a minute. */
 const LOAD_MS = 45_000
@@ -22,6 +22,10 @@ const { HOURS: givenHours = '1', SEED: givenSeed } = process.env
 interface Sample {
   /** Of each process of a role, in MiB. */
   readonly rss: Readonly<Record<string, number>>
+  /** The live objects in its heap, in MiB: what grows here is kept by the program, and not by its allocator. */
+  readonly heap: Readonly<Record<string, number>>
+  /** What those hold outside of the heap, in MiB. */
+  readonly external: Readonly<Record<string, number>>
   readonly redisMiB: number
   readonly redisKeys: number
 }
@@ -98,11 +102,14 @@ async function sampleOf({ here, redis }: OpenStage): Promise<Sample> {
   ]
   const running = programs.filter(([, program]) => program.isRunning())
   // All is at rest: what a process holds now is what it keeps.
-  for (const [, program] of running) await collectGarbage(program)
+  const held: Array<readonly [string, HeldBytes]> = []
+  for (const [name, program] of running) held.push([name, await collectGarbage(program)])
   const [server] = await redis.primaries()
   const memory = (await server?.info('memory')) ?? ''
   return {
     rss: Object.fromEntries(running.map(([name, { pid }]) => [name, rssMiB(pid)])),
+    heap: Object.fromEntries(held.map(([name, { heapUsed }]) => [name, inTenths(heapUsed / MIB)])),
+    external: Object.fromEntries(held.map(([name, { external }]) => [name, inTenths(external / MIB)])),
     redisMiB: inTenths(Number(/used_memory:(\d+)/.exec(memory)?.[1]) / MIB),
     redisKeys: (await server?.dbsize()) ?? 0,
   }

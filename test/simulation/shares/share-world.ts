@@ -213,7 +213,7 @@ export class ShareShard {
     let answer: ClaimAnswer | null = null
     return {
       shard: this.shard,
-      beat: () => this.#answer(() => ({ status: 'ok' as const, listed: 0 })),
+      beat: () => this.#answer(() => ({ status: 'ok' as const, listed: 0, redisMs: 0 })),
       claim: async (grant) => {
         // A resent finish is applied once.
         const claimed = await this.#answer(() => (answer ??= this.#claim(grant)))

@@ -12,6 +12,8 @@ export interface Claim {
   readonly executor: string
   /** The queue's limit at that moment; null = none. */
   readonly limit: number | null
+  /** The flow settings of its queue at that moment; null = none. */
+  readonly flow: string | null
   /** Shard prefix and local id of the queue. */
   readonly queue: string
 }
@@ -66,13 +68,14 @@ export class ClaimWatcher implements StepWatcher {
     if (script === 'reap') this.#countLosses(keys, args, reply)
     if (script === 'beat' && (reply as string[])[0] === 'ok') this.#noteBeat(keys[0] ?? '', args[1] ?? '')
     if (!CLAIMS.has(script)) return
-    const [status, now, token, , , , jobs] = reply as [
+    const [status, now, token, , , , jobs, names] = reply as [
       string,
       string,
       string,
       string,
       number,
       string[],
+      Reply[],
       Reply[],
     ]
     if (status !== 'ok' || jobs.length === 0) return
@@ -82,9 +85,10 @@ export class ClaimWatcher implements StepWatcher {
     let at = 0
     while (at < jobs.length) {
       const key = slotKeys[Number(jobs[at]) - 1] as string
+      const [, , beginMs = now] = String(names[names.indexOf(jobs[at] as Reply) + 1]).split('\n')
       const end = at + 2 + 2 * Number(jobs[at + 1])
       for (at += 2; at < end; at += 2) {
-        if (this.#note(Number(jobs[at]), key, token, args[1] ?? '')) this.#checkRate(key, Number(now))
+        if (this.#note(Number(jobs[at]), key, token, args[1] ?? '')) this.#checkRate(key, Number(beginMs))
         this.#checkDue(Number(jobs[at]), String(jobs[at + 1]))
       }
     }
@@ -162,7 +166,8 @@ export class ClaimWatcher implements StepWatcher {
     if (!isCallback && this.claims.has(name)) return false
     const max = this.#redis.run('hget', [key.replace(':a:', ':q:'), 'm'])
     const limit = max === null ? null : Number(max)
-    this.claims.set(name, { jobId, isCallback, token, executor, limit, queue: key })
+    const flow = this.#redis.run('hget', [key.replace(':a:', ':q:'), 'j']) as string | null
+    this.claims.set(name, { jobId, isCallback, token, executor, limit, flow, queue: key })
     return true
   }
 

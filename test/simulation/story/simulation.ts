@@ -11,6 +11,7 @@ import { createShardKeys } from '../../../src/redis/base/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/jobs/queues/queue-store.ts'
 import { loadScripts, type Scripts } from '../../../src/redis/steps.ts'
 import { quietMetrics } from '../../support/quiet.ts'
+import { BeginWatcher } from './begin-watcher.ts'
 import { ClaimWatcher } from './claim-watcher.ts'
 import { judgeCrons } from '../crons/cron-oracle.ts'
 import { FaultLog } from './fault-log.ts'
@@ -83,6 +84,7 @@ export class Simulation {
     this.claims = new ClaimWatcher(this.server, complain, (executor, what) => this.#judgeReap(executor, what))
     this.server.watch(this.claims)
     const wire = new WireWatcher(this.claims, this.faults, complain)
+    const begins = new BeginWatcher(this.claims, this.server, complain)
     this.target = new SimulatedTarget({
       scheduler,
       trace,
@@ -90,6 +92,7 @@ export class Simulation {
       habits: () => (this.#isHealed ? { ...plan.habits, hanging: 0, slow: 0, localFault: 0 } : plan.habits),
       onStart: (delivery) => {
         wire.started(delivery)
+        begins.begun(delivery)
         this.#called(delivery)
       },
     })

@@ -127,7 +127,7 @@ export interface FakeSource extends JobSource {
 export function createFakeSource(shard = 0): FakeSource {
   return {
     shard,
-    beat: latched<JobSource['beat']>(() => ({ status: 'ok' as const, listed: 0 })),
+    beat: latched<JobSource['beat']>(() => ({ status: 'ok' as const, listed: 0, redisMs: 0 })),
     claim: latched<JobSource['claim']>(() => claimAnswer([])),
     finish: latched<JobSource['finish']>((ends) => ends.map(() => 'done' as const)),
     releaseUnknown: latched<JobSource['releaseUnknown']>(() => 0),
@@ -240,6 +240,7 @@ export function createRecordingMetrics(): Metrics & {
     counts,
     jobStarted: note('jobStarted'),
     jobFinished: note('jobFinished'),
+    claimAnsweredLate: note('claimAnsweredLate'),
     callbackFinished: note('callbackFinished'),
     callSlots: (_slots, read) => {
       readCallsInFlight = read

@@ -191,14 +191,20 @@ describe('the checker', () => {
 
   test('says when jobs begin faster than their limit, but for what Redis has forgotten', () => {
     /** As many jobs as the limit at once, and one more. */
-    const begun = (afterMs: number): Partial<Evidence> => {
+    const begun = (afterMs: number, heldUpMs = 0): Partial<Evidence> => {
       const startsMs = [...Array.from({ length: PACE.limit }, () => 2_000), 2_000 + afterMs]
       const records = startsMs.map((_, n) =>
         record({ draw: draw({ n, kind: 'paced', isCalledBack: false }), jobId: 64 + n }),
       )
       return {
         records,
-        arrivals: startsMs.map((_, n) => arrival({ jobId: 64 + n, headers: { [PUSH_HEADER]: String(n) } })),
+        arrivals: startsMs.map((atMs, n) =>
+          arrival({
+            jobId: 64 + n,
+            headers: { [PUSH_HEADER]: String(n) },
+            arrivedAtMs: n === PACE.limit ? atMs : atMs + heldUpMs,
+          }),
+        ),
         ends: new Map(
           startsMs.map((atMs, n) => [n, { finalStatus: 'success', attempts: [1], startedAtMs: [atMs] }]),
         ),
@@ -212,5 +218,8 @@ describe('the checker', () => {
     expect(complaintsOf({ ...soon, forgotten })).toEqual([])
     const before = { fromMs: 1_500, toMs: 1_999, takesAccepted: false }
     expect(complaintsOf({ ...soon, forgotten: before })).toHaveLength(1)
+    // The last one is not held up, as all others are.
+    expect(complaintsOf(begun(periodMs, 500))).toEqual([])
+    expect(complaintsOf(begun(periodMs, 501))).toEqual([`called too fast: ${PACE.limit + 1} jobs in 499 ms`])
   })
 })

@@ -17,6 +17,12 @@ local Flow = {}
 local QUANTUM_MS = 5
 -- What a claim that comes late may make up for: this part of the period, and no more than so many ms.
 local SLACK_PART, SLACK_MS_MAX = 0.015, 1000
+-- How much later than its claim says a job may begin, as the claim's answer has to reach its executor: likewise.
+local LATE_PART, LATE_MS_MAX = 0.01, 500
+-- The lateness that no executor can see: the way of its quickest answer, and what a time that is cut to the ms leaves out.
+local UNSEEN_MS = 2
+-- The most by which a claim lets jobs begin ahead of it, because its answer is expected to come late.
+local LEAD_MS_MAX = 1000
 -- Queues with a rate are looked at at the same times, so that many are put back by one promotion.
 local MARK_GRID_MS = 10
 -- How often a probe under way is looked after: it may have been lost with its executor.
@@ -29,11 +35,13 @@ local PROBE_WANTED = 'w'
 
 -- `begin` of a rate moves the next begin on by `interval` for each job, and jobs may begin while it is at most `quantum - 1`
 -- of them ahead. So between two jobs of a queue with `limit` others from the first to before the second lie at least
--- (limit + 1 - quantum) * interval - slack ms, which is the period.
+-- (limit + 1 - quantum) * interval - slack ms by their claims, and less by `late` where the first of them was called, which
+-- is the period.
 local function rate_of(limit, period)
   local quantum = math.max(1, math.floor(limit * QUANTUM_MS / period))
   local slack = math.min(period * SLACK_PART, SLACK_MS_MAX)
-  return { quantum = quantum, slack = slack, interval = (period + slack) / (limit + 1 - quantum) }
+  local late = math.min(period * LATE_PART, LATE_MS_MAX)
+  return { quantum = quantum, slack = slack, late = late, interval = (period + slack + late) / (limit + 1 - quantum) }
 end
 
 local function count_in(digits) return tonumber(digits or '') end
@@ -53,8 +61,9 @@ function Flow.read(meta, settings, now)
   }
   if (count_in(limit) or 0) > 0 and (count_in(period) or 0) > 0 then
     flow.rate = rate_of(tonumber(limit), tonumber(period))
-    -- One further ahead is of a slower rate, or of a clock that was set back since.
-    flow.next_begin = math.min(flow.next_begin, now + flow.rate.quantum * flow.rate.interval)
+    -- One that is further ahead than a lead explains is of a slower rate, or of a clock that was set back since.
+    local ahead_max = flow.rate.quantum * flow.rate.interval
+    if flow.next_begin > now + LEAD_MS_MAX + ahead_max then flow.next_begin = now + ahead_max end
   end
   if count_in(percent) then
     flow.breaker = {
@@ -106,19 +115,20 @@ function Flow.kept(flow, has_same_breaker)
   return flow
 end
 
--- Answers how many jobs may begin now.
-function Flow.allowed(flow, now)
+-- Answers how many jobs may be claimed now. Those of a queue with a rate begin `lead` ms later, absent = at once.
+function Flow.allowed(flow, now, lead)
   if Flow.is_stopped(flow, now) then return 0 end
   local most = flow.probe == PROBE_WANTED and 1 or UNBOUNDED
   local rate = flow.rate
   if not rate then return most end
-  local from = math.max(flow.next_begin, now - rate.slack)
-  return math.min(most, math.floor((now - from) / rate.interval) + rate.quantum)
+  local at = now + (lead or 0)
+  local from = math.max(flow.next_begin, at - rate.slack)
+  return math.max(0, math.min(most, math.floor((at - from) / rate.interval) + rate.quantum))
 end
 
--- Notes that so many jobs begin, the first of them with this id.
-function Flow.begin(flow, now, jobs_begun, id)
-  if flow.rate then flow.next_begin = math.max(flow.next_begin, now - flow.rate.slack) + jobs_begun * flow.rate.interval end
+-- Notes that so many jobs begin at this time, the first of them with this id.
+function Flow.begin(flow, at, jobs_begun, id)
+  if flow.rate then flow.next_begin = math.max(flow.next_begin, at - flow.rate.slack) + jobs_begun * flow.rate.interval end
   if flow.probe == PROBE_WANTED then flow.probe = id end
 end
 
@@ -144,8 +154,13 @@ function Flow.at(meta, settings, now)
   return flow
 end
 
--- For `names` of a claim: the executor has to tell of a breaker that turns.
-function Flow.mark(flow)
-  if not flow.breaker then return '' end
-  return flow.opened > 0 and flow.probe ~= '' and '\np' or '\nb'
+-- For `names` of a claim: '\nb' where the executor has to tell of a breaker that turns, '\np' of a probe; of a queue with a
+-- rate behind that, '\n' and when its jobs may begin, and '\n' and how many ms later at most.
+function Flow.mark(flow, begin_at)
+  local of_breaker = ''
+  if flow.breaker then of_breaker = flow.opened > 0 and flow.probe ~= '' and 'p' or 'b' end
+  if flow.rate then
+    return string.format('\n%s\n%.0f\n%.0f', of_breaker, begin_at, math.floor(flow.rate.late - UNSEEN_MS))
+  end
+  return of_breaker ~= '' and '\n' .. of_breaker or ''
 end

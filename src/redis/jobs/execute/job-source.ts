@@ -181,7 +181,7 @@ export class RedisJobSource implements JobSource {
     this.#engine.runner.noteRedisTime(this.shard, Number(now))
     if (status === 'lost') return { status: 'lease_lost' }
     this.#noteJumps(forward, back)
-    return { status: 'ok', listed }
+    return { status: 'ok', listed, redisMs: Number(now) }
   }
 
   releaseUnknown(known: ReadonlySet<number>): Promise<number> {

@@ -12,7 +12,7 @@ describe('start', () => {
     const starting = start()
     await quiescence()
     expect(source.claim.calls).toEqual([])
-    source.beat.next.answer({ status: 'ok', listed: 0 })
+    source.beat.next.answer({ status: 'ok', listed: 0, redisMs: 0 })
     await starting
     expect(source.claim.calls).toHaveLength(1)
   })
@@ -40,7 +40,7 @@ describe('a lease to confirm', () => {
     await clock.advance(499)
     expect(source.claim.calls).toHaveLength(claims)
     await clock.advance(1)
-    source.beat.next.answer({ status: 'ok', listed: 0 })
+    source.beat.next.answer({ status: 'ok', listed: 0, redisMs: 0 })
     await quiescence()
     expect(session.isHeld()).toBe(true)
     expect(source.claim.calls).toHaveLength(claims + 1)
@@ -68,7 +68,7 @@ describe('jobs that only Redis lists for this session', () => {
     await start()
     await give(...jobs(1))
     source.releaseUnknown.rule = () => 2
-    source.beat.rule = () => ({ status: 'ok', listed: 3 })
+    source.beat.rule = () => ({ status: 'ok', listed: 3, redisMs: 0 })
     await clock.advance(LEASE_BEAT_MS)
     expect(source.releaseUnknown.calls).toEqual([])
     await clock.advance(LEASE_BEAT_MS)
@@ -83,7 +83,7 @@ describe('jobs that only Redis lists for this session', () => {
   test('do not count during a claim or a finish', async () => {
     const { clock, source, session, start } = setUpSession()
     await start()
-    source.beat.rule = () => ({ status: 'ok', listed: 3 })
+    source.beat.rule = () => ({ status: 'ok', listed: 3, redisMs: 0 })
     source.claim.rule = null
     session.wake()
     await clock.advance(LEASE_BEAT_MS * 3)
@@ -94,7 +94,7 @@ describe('jobs that only Redis lists for this session', () => {
     const { clock, source, start } = setUpSession()
     await start()
     let beat = 0
-    source.beat.rule = () => ({ status: 'ok', listed: (beat += 1) % 2 })
+    source.beat.rule = () => ({ status: 'ok', listed: (beat += 1) % 2, redisMs: 0 })
     await clock.advance(LEASE_BEAT_MS * 6)
     expect(source.releaseUnknown.calls).toEqual([])
   })

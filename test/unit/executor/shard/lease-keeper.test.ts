@@ -1,6 +1,7 @@
 import { loopsOf } from '../../../support/loops.ts'
 import { describe, expect, test } from 'vitest'
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../../../src/domain/limits.ts'
+import { AnswerClock } from '../../../../src/executor/shard/answer-clock.ts'
 import { LeaseKeeper } from '../../../../src/executor/shard/lease-keeper.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
@@ -17,6 +18,7 @@ function setUp() {
     source,
     clock,
     loops: loopsOf({ clock, logger: quietLogger }),
+    answers: new AnswerClock(clock),
     onLost: (reason) => lost.push(`${reason} at ${clock.monotonicMs()}`),
     onListed: (count) => listed.push(count),
   })
@@ -26,7 +28,7 @@ function setUp() {
 describe('beats', () => {
   test('the first registers, the others renew, every 3 s', async () => {
     const { clock, source, listed, lost, lease } = setUp()
-    source.beat.rule = () => ({ status: 'ok', listed: source.beat.calls.length })
+    source.beat.rule = () => ({ status: 'ok', listed: source.beat.calls.length, redisMs: 0 })
     await lease.register()
     await clock.advance(LEASE_BEAT_MS * 10)
     expect(source.beat.calls.map((call) => call.args[0])).toEqual([true, ...Array(10).fill(false)])
@@ -52,7 +54,7 @@ describe('beats', () => {
     expect(source.beat.calls).toHaveLength(2)
     await clock.advance(1)
     expect(source.beat.calls).toHaveLength(3)
-    source.beat.rule = () => ({ status: 'ok', listed: 0 })
+    source.beat.rule = () => ({ status: 'ok', listed: 0, redisMs: 0 })
     await clock.advance(500)
     expect(source.beat.calls).toHaveLength(4)
     await clock.advance(DEADLINE_MS - 1)
@@ -74,7 +76,7 @@ describe('the deadline', () => {
     source.beat.rule = null
     const registering = lease.register()
     await clock.advance(3_000)
-    source.beat.next.answer({ status: 'ok', listed: 0 })
+    source.beat.next.answer({ status: 'ok', listed: 0, redisMs: 0 })
     await registering
     await clock.advance(DEADLINE_MS - 3_000 - 1)
     expect(lost).toEqual([])
@@ -95,7 +97,7 @@ describe('the deadline', () => {
     source.beat.rule = null
     const registering = lease.register()
     await clock.advance(DEADLINE_MS + 1)
-    source.beat.next.answer({ status: 'ok', listed: 0 })
+    source.beat.next.answer({ status: 'ok', listed: 0, redisMs: 0 })
     await registering
     await clock.advance(0)
     expect(lost).toEqual([`the lease ran out at ${DEADLINE_MS + 1}`])
@@ -153,7 +155,7 @@ describe('stop', () => {
     source.beat.rule = null
     await clock.advance(LEASE_BEAT_MS)
     lease.stop()
-    source.beat.next.answer({ status: 'ok', listed: 0 })
+    source.beat.next.answer({ status: 'ok', listed: 0, redisMs: 0 })
     await quiescence()
     expect(clock.timers).toBe(0)
     expect(lost).toEqual([])

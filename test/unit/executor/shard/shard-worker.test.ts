@@ -62,7 +62,7 @@ describe('a lease lost in one shard', () => {
     expect(source(1).beat.calls).toHaveLength(beats + 1)
     // The first has a new lease, the second is not confirmed yet.
     expect(metrics.shards()).toBe(1)
-    source(1).beat.next.answer({ status: 'ok', listed: 0 })
+    source(1).beat.next.answer({ status: 'ok', listed: 0, redisMs: 0 })
     await quiescence()
     expect(metrics.shards()).toBe(2)
   })
@@ -192,8 +192,8 @@ describe('stop', () => {
     const stopping = executor.stop(1_000).then(() => (isStopped = true))
     await quiescence()
     expect(isStopped).toBe(false)
-    source(0).beat.next.answer({ status: 'ok', listed: 0 })
-    source(1).beat.next.answer({ status: 'ok', listed: 0 })
+    source(0).beat.next.answer({ status: 'ok', listed: 0, redisMs: 0 })
+    source(1).beat.next.answer({ status: 'ok', listed: 0, redisMs: 0 })
     await clock.advance(10)
     await stopping
     expect(executor.isReady()).toBe(false)
@@ -214,7 +214,7 @@ describe('stop', () => {
     await clock.advance(LEASE_BEAT_MS)
     const stopping = executor.stop(1_000)
     await quiescence()
-    source(0, 2).beat.next.answer({ status: 'ok', listed: 0 })
+    source(0, 2).beat.next.answer({ status: 'ok', listed: 0, redisMs: 0 })
     await clock.advance(10)
     await stopping
     expect(source(0, 2).leave.calls).toHaveLength(1)

@@ -23,7 +23,10 @@ export type ClaimReply = [
   candidates: Array<string | number>,
   /** The position of a queue among those asked (from 1), how many jobs follow, id and record of each, and so on. */
   jobs: Array<string | number>,
-  /** Pairs of the position of a queue and its `team/name`, with the mark of its breaker: `\nb` or, of a probe, `\np`. */
+  /**
+   * Pairs of the position of a queue and its `team/name`. Behind it, each after a line break: the mark of its breaker, `b`
+   * or, of a probe, `p`, else ''; if it has a rate, when its jobs may begin and how many ms later at most.
+   */
   names: Array<string | number>,
   /** Pairs of a hash and its JSON; '' = the settings are not stored. */
   settings: string[],
@@ -68,8 +71,7 @@ export function readClaim(
   const work: ClaimedWork[] = []
   for (let at = 0; at < jobs.length;) {
     const index = Number(jobs[at])
-    const [nameField = '', mark] = (nameOf.get(index) ?? '/').split('\n', 2)
-    const queue = { localId: queues[index - 1] as string, nameField, mark }
+    const queue = queueOf(queues[index - 1] as string, nameOf.get(index) ?? '/')
     const end = at + 2 + 2 * Number(jobs[at + 1])
     for (at += 2; at < end; at += 2) {
       const large = payloadOf.get(work.length + 1) ?? ''
@@ -93,8 +95,21 @@ interface Reading {
 interface ClaimedQueue {
   readonly localId: string
   readonly nameField: string
-  /** Of its breaker; undefined = it has none. */
-  readonly mark: string | undefined
+  /** Of its breaker; '' = it has none. */
+  readonly mark: string
+  /** As in `ClaimedJob`; null = it has no rate. */
+  readonly beginsWithin: { readonly fromMs: number; readonly toMs: number } | null
+}
+
+function queueOf(localId: string, text: string): ClaimedQueue {
+  const [nameField = '', mark = '', from, late] = text.split('\n', 4)
+  const hasRate = from !== undefined && late !== undefined
+  return {
+    localId,
+    nameField,
+    mark,
+    beginsWithin: hasRate ? { fromMs: Number(from), toMs: Number(from) + Number(late) } : null,
+  }
 }
 
 function workOf(
@@ -107,7 +122,7 @@ function workOf(
     shard,
     jobId: id,
     token,
-    startedAtMs: nowMs,
+    startedAtMs: queue.beginsWithin?.fromMs ?? nowMs,
     bytes: Buffer.byteLength(text) + Buffer.byteLength(large),
   }
   try {
@@ -155,7 +170,7 @@ function claimedJob(
   engine: Engine,
   base: ClaimedBase,
   record: JobRecord,
-  { nameField, mark, frozen }: ClaimedQueue & { readonly frozen: ChainSettings | null },
+  { nameField, mark, beginsWithin, frozen }: ClaimedQueue & { readonly frozen: ChainSettings | null },
 ): ClaimedWork {
   const request = decodeRequest(record.requestPart ?? '')
   if (frozen === null) {
@@ -175,6 +190,7 @@ function claimedJob(
     earlier: record.earlier,
     request,
     settings: effectiveSettings(frozen ?? DEFAULT_QUEUE_SETTINGS, request),
-    ...(mark === undefined ? {} : { breaker: mark === 'p' ? ('probes' as const) : ('watches' as const) }),
+    ...(mark !== '' && { breaker: mark === 'p' ? ('probes' as const) : ('watches' as const) }),
+    ...(beginsWithin !== null && { beginsWithin }),
   }
 }

@@ -6,10 +6,10 @@
 -- the bytes stays, and blocks its queue for this claim.
 -- Teams have the headroom that `teamHeadroom` says, or `otherTeamsHeadroom`; queues likewise. `rotation` grows by one
 -- with each claim. Of a team in `heldTeams` only its callback queue is named to be asked next, and no queue in `heldQueues`.
--- At most `queuesToName` queues are answered to be asked next.
+-- At most `queuesToName` queues are answered to be asked next. Jobs of queues with a rate may begin `leadMs` from now on.
 -- Answer {'lost'} when the lease is gone, else
 --       {'ok', now, token, next due or '', ring size, {whom to ask next: number of a team, queues, local id…},
---        {queue index, count, {id, record} of each…}, {queue index, team/name and the mark of its breaker…}, {settings hash, json…},
+--        {queue index, count, {id, record} of each…}, {queue index, team/name and the marks of its flow…}, {settings hash, json…},
 --        {crowded team…}, bytes of the largest job that did not fit or '', {position of a job, payload…}}
 -- Transition: pending → processing.
 --#include base/lib/clock
@@ -44,6 +44,7 @@ local jobs_max, bytes_max, quantum = tonumber(ARGV.jobsMax), tonumber(ARGV.bytes
 use_ring(KEYS.ring, KEYS.teams)
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
+begin_at = now + lead
 local lease = call('ZSCORE', KEYS.executors, ARGV.executor)
 if not lease or tonumber(lease) <= now then return { 'lost' } end
 
@@ -241,7 +242,7 @@ local function open(team, index)
   end
   if length > 0 and live[5] then
     queue.flow = Flow.at(meta, live[5], now)
-    queue.allowed = Flow.allowed(queue.flow, now)
+    queue.allowed = Flow.allowed(queue.flow, now, lead)
     queue.is_limited, queue.free = true, math.min(queue.free, queue.allowed)
   end
   -- Notes how many ids of cancelled jobs are counted in its ready list.
@@ -336,7 +337,7 @@ if claimed > 0 then
   for _, queue in ipairs(queues) do
     if #queue.claimed > 0 then
       call('ZADD', queue.inFlight, unpack(queue.claimed))
-      if queue.flow then Flow.begin(queue.flow, now, #queue.claimed / 2, queue.claimed[2]) end
+      if queue.flow then Flow.begin(queue.flow, begin_at, #queue.claimed / 2, queue.claimed[2]) end
       Usage.note(Usage.team_of(queue.name), 0, 0, #queue.claimed / 2)
     end
   end

@@ -5,10 +5,10 @@
 -- or is at its limit or throttled by now, moves to the end; a member that is no suspect any more is dropped. The same request id gives
 -- the same batch.
 -- `losses` and `team` describe the suspects that the executor has, '' = it has none. At most `cohortMax` jobs with two
--- losses are given.
+-- losses are given. Jobs of queues with a rate may begin `leadMs` from now on.
 -- Answer {'lost'} when the lease is gone, else
 --       {'ok', now, token, '', suspects that still wait, {}, {queue index, count, {id, record} of each…},
---        {queue index, team/name…}, {settings hash, json…}, {}, bytes of the one that did not fit or '',
+--        {queue index, team/name and the marks of its flow…}, {settings hash, json…}, {}, bytes of the one that did not fit or '',
 --        {position of a job, payload…}, losses, team}
 -- Transition: pending (suspect) → processing.
 --#include base/lib/clock
@@ -24,6 +24,7 @@ local cohort_max = tonumber(ARGV.cohortMax)
 local cohort = { losses = tonumber(ARGV.losses), team = ARGV.team }
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
+begin_at = now + lead
 local lease = call('ZSCORE', KEYS.executors, ARGV.executor)
 if not lease or tonumber(lease) <= now then return { 'lost' } end
 
@@ -38,7 +39,7 @@ for i, queue in ipairs(queues) do
     or max and max - call('ZCOUNT', queue.inFlight, '-inf', '(' .. SUSPECT_WAITS) or #suspects
   if live[4] then
     queue.flow = Flow.at(queue.meta, live[4], now)
-    queue.free = math.min(queue.free, Flow.allowed(queue.flow, now))
+    queue.free = math.min(queue.free, Flow.allowed(queue.flow, now, lead))
   end
   by_id[queue.localId] = queue
 end
@@ -109,7 +110,7 @@ if claimed > 0 then
       call('ZADD', queue.inFlight, unpack(queue.claimed))
       -- An ordinary claim takes the queue out of the ring, if need be.
       if queue.flow then
-        Flow.begin(queue.flow, now, #queue.claimed / 2, queue.claimed[2])
+        Flow.begin(queue.flow, begin_at, #queue.claimed / 2, queue.claimed[2])
         Flow.save(queue.flow)
       end
     end

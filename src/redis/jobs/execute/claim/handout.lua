@@ -1,6 +1,6 @@
 -- Shared by claim and claim_suspects: the jobs that a claim hands out. Declares `jobs`, `payloads`, `names`, `settings` and
 -- `bytes`, which are answered, `head_of`, `payload_field`, `payload_of`, `deadline_of`, `add_job`, `last_claim`,
--- `still_held`, `new_token` and `hold`. Wants `Record` and `Flow`.
+-- `still_held`, `new_token` and `hold`. Wants `Record` and `Flow`, and `claim_at` told the time.
 --
 -- `jobs` holds stretches of one queue: index of the queue, count of jobs, {id, record} of each. `payloads` holds the tails
 -- of requests, of the few jobs that have one: position of the job, payload.
@@ -8,6 +8,9 @@
 local jobs, payloads, names, settings, bytes = {}, {}, {}, {}, 0
 local numbers_a_seq = 16 * tonumber(ARGV.shards)
 local job_count, jobs_end, stretch_queue, stretch_at = 0, 0, nil, 0
+-- When the jobs of queues with a rate may begin, which the next claim of their queues goes by. A resend is answered the time
+-- of the claim that it repeats.
+local lead, begin_at = math.min(tonumber(ARGV.leadMs), LEAD_MS_MAX), nil
 local sub = string.sub
 
 -- What the head of a record says is worked out once for all records with the same head, as those of a queue mostly
@@ -51,9 +54,9 @@ end
 
 -- A resend has not read the queue.
 local function name_of(queue)
-  if queue.name then return queue.name .. (queue.flow and Flow.mark(queue.flow) or '') end
+  if queue.name then return queue.name .. (queue.flow and Flow.mark(queue.flow, begin_at) or '') end
   local known = call('HMGET', queue.meta, QUEUE.name, QUEUE.flow)
-  return (known[1] or '') .. (known[2] and Flow.mark(Flow.read(queue.meta, known[2], UNBOUNDED)) or '')
+  return (known[1] or '') .. (known[2] and Flow.mark(Flow.read(queue.meta, known[2], UNBOUNDED), begin_at) or '')
 end
 
 local function begin_stretch(queue)
@@ -87,8 +90,10 @@ end
 -- claim was another.
 local function last_claim()
   local note = call('HGET', KEYS.heldJobs, HELD.lastClaim)
-  local request_id, token, ids = string.match(note or '', '^(%S+) (%d+) (.*)$')
-  if request_id ~= ARGV.requestId then return nil end
+  local claim, token, ids = string.match(note or '', '^(%S+) (%d+) (.*)$')
+  local request_id, begun_at = string.match(claim or '', '^(.+)@(%d+)$')
+  if (request_id or claim) ~= ARGV.requestId then return nil end
+  if begun_at then begin_at = tonumber(begun_at) end
   return token, ids
 end
 
@@ -114,7 +119,7 @@ end
 
 -- Notes the executor as the holder of all claimed jobs. `claimed` of a queue holds deadline, id, deadline, id…
 local function hold(queues, token)
-  local held, ids, n = {}, {}, 0
+  local held, ids, n, has_rate = {}, {}, 0, false
   for _, queue in ipairs(queues) do
     local claimed, holder = queue.claimed, queue.localId .. '|' .. token
     for i = 2, #claimed, 2 do
@@ -122,7 +127,9 @@ local function hold(queues, token)
       ids[n + 1], held[n * 2 + 1], held[n * 2 + 2] = id, id, holder
       n = n + 1
     end
+    has_rate = has_rate or claimed[1] and queue.flow and queue.flow.rate
   end
-  local note = ARGV.requestId .. ' ' .. token .. ' ' .. table.concat(ids, ' ')
+  local begun_at = has_rate and string.format('@%.0f', begin_at) or ''
+  local note = ARGV.requestId .. begun_at .. ' ' .. token .. ' ' .. table.concat(ids, ' ')
   call('HSET', KEYS.heldJobs, HELD.lastClaim, note, unpack(held))
 end

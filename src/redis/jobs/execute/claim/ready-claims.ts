@@ -36,6 +36,7 @@ export const CLAIM = step('claim', import.meta.url, {
     'bytesMax',
     'quantum',
     'graceMs',
+    'leadMs',
     'knownToken',
     'rotation',
     'queuesToName',
@@ -157,6 +158,7 @@ export class ReadyClaims {
       nextDueMs: nextDue === '' ? null : Number(nextDue),
       crowdedTeams,
       bytesWanted: bytesWanted === '' ? null : Number(bytesWanted),
+      redisMs: Number(now),
     }
     return { answer, asksAny }
   }
@@ -185,6 +187,7 @@ export class ReadyClaims {
       bytesMax: grant.bytes,
       quantum: FAIR_QUANTUM,
       graceMs: HARD_DEADLINE_GRACE_MS,
+      leadMs: grant.leadMs ?? 0,
       queuesToName: CLAIM_BATCH_MAX,
       shards: this.#engine.shards.length,
       otherTeamsHeadroom: grant.otherTeamsHeadroom,

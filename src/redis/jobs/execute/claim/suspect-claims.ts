@@ -19,6 +19,7 @@ export const CLAIM_SUSPECTS = step('claim_suspects', import.meta.url, {
     'jobsMax',
     'bytesMax',
     'graceMs',
+    'leadMs',
     'knownToken',
     'shards',
     'losses',
@@ -100,7 +101,15 @@ export class SuspectClaims {
     // When none could be claimed, the next search waits for its time.
     const wanted = bytesWanted === '' ? null : Number(bytesWanted)
     this.#waiting = work.length === 0 && wanted === null ? 0 : waiting
-    return { status: 'claimed', work, runnable: 1, nextDueMs: null, crowdedTeams: [], bytesWanted: wanted }
+    return {
+      status: 'claimed',
+      work,
+      runnable: 1,
+      nextDueMs: null,
+      crowdedTeams: [],
+      bytesWanted: wanted,
+      redisMs: Number(now),
+    }
   }
 
   ended(work: ClaimedWork): void {
@@ -144,6 +153,7 @@ export class SuspectClaims {
       jobsMax: Math.min(grant.slots, headroom.jobsMax, CLAIM_BATCH_MAX),
       bytesMax: grant.bytes,
       graceMs: HARD_DEADLINE_GRACE_MS,
+      leadMs: grant.leadMs ?? 0,
       shards: this.#engine.shards.length,
       losses: headroom.traits?.losses ?? '',
       team: headroom.traits?.team ?? '',

@@ -175,12 +175,14 @@ describe('claim', () => {
       teamHeadroom: new Map([['garage', 0]]),
       otherQueuesHeadroom: 6,
       queueHeadroom: new Map([['9', 2]]),
+      leadMs: 80,
     })
     given.run.rule = answerClaim
     expect(await given.source.claim(grant)).toMatchObject({ crowdedTeams: ['garage'], bytesWanted: 700 })
     const args = given.run.calls.at(-1)?.args[0].args
     expect(args?.slice(3, 5)).toEqual([5, 900])
-    expect(args?.slice(11, 19)).toEqual([7, 6, 1, 'garage', 0, 1, '9', 2])
+    expect(args?.[7]).toBe(80)
+    expect(args?.slice(12, 20)).toEqual([7, 6, 1, 'garage', 0, 1, '9', 2])
   })
 
   test('says that the lease is gone', async () => {
@@ -235,7 +237,7 @@ describe('beat', () => {
   test('says how many jobs Redis counts, or that the lease is gone', async () => {
     const { run, source } = setUp()
     run.rule = () => ['ok', String(NOW_MS), 3, 0, 0]
-    expect(await source.beat(true)).toEqual({ status: 'ok', listed: 3 })
+    expect(await source.beat(true)).toEqual({ status: 'ok', listed: 3, redisMs: NOW_MS })
     run.rule = () => ['lost', String(NOW_MS)]
     expect(await source.beat(false)).toEqual({ status: 'lease_lost' })
   })
