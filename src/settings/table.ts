@@ -165,7 +165,7 @@ export const SETTINGS = Object.freeze({
     parse: integerBetween(0, CLOCK_HOLD_SECONDS_MAX),
   }),
   testClock: setting({
-    roles: ['standalone'],
+    roles: PROCESSES,
     variable: 'PUNCTUAL_TEST_CLOCK',
     placeholder: null,
     help: 'for tests: let POST /api/test/clock move the time; fixed at the first start',
