@@ -36,7 +36,7 @@ interface OwnScene {
   readonly stopsAt?: string
 }
 
-/** Pages that start, stop or break a standalone have one of their own. */
+/** Pages that start or stop a standalone, or count what a team has, have one of their own. */
 const OWN_SCENES: Readonly<Record<string, OwnScene>> = {
   'docs/how-to/tests-with-the-clock.md': {
     env: async () => ({
@@ -45,6 +45,8 @@ const OWN_SCENES: Readonly<Record<string, OwnScene>> = {
       PUNCTUAL_TOKEN: '',
     }),
   },
+  // A team has two signing secrets at most, and others make some.
+  'docs/reference/signing.md': {},
   'docs/reference/backup.md': { stopsAt: 'mv .punctual/redis' },
   'docs/runbooks.md': {
     before:

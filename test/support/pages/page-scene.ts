@@ -121,7 +121,7 @@ exit $code
     folder,
     'make',
     `[ "$*" = run ] || exit 2
-export PUNCTUAL_DATA_DIR=$(mktemp -d) PUNCTUAL_PORT=0 PUNCTUAL_OPS_PORT=0
+export PUNCTUAL_DATA_DIR=$(mktemp -d -p "$HOME") PUNCTUAL_PORT=0 PUNCTUAL_OPS_PORT=0
 exec '${ROOT}/bin/punctual' standalone
 `,
   )

@@ -36,7 +36,7 @@ close_terminals() {
     kill -INT -- "-$pid" 2>/dev/null || true
     code=0
     wait "$pid" || code=$?
-    # 28 and 130: curl, and a command without a handler, ended by Ctrl-C.
+    # 130: it has no handler and was ended by the signal itself, as curl is.
     case $code in 0 | 130) ;; *) echo "a command that Ctrl-C ends exited with $code" >&2; exit 1 ;; esac
   done
 }
