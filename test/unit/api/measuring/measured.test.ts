@@ -4,8 +4,9 @@ import { once } from 'node:events'
 import express from 'express'
 import { afterEach, expect, test } from 'vitest'
 import { measured } from '../../../../src/api/measuring/measured.ts'
+import type { RequestMetrics } from '../../../../src/ports/metrics.ts'
 
-type Answered = readonly [method: string, route: string, code: number | null, seconds: number | null]
+type Answered = Parameters<RequestMetrics['answered']>
 
 let server: Server | null = null
 afterEach(() => {
