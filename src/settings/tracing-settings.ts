@@ -1,6 +1,14 @@
 import { excerpt } from '../domain/excerpt.ts'
-import { found, integerBetween, oneOf, refused, type Parser } from './parsers.ts'
+import { found, integerBetween, oneOf, type Parser } from './parsers.ts'
 import type { Environment } from './setting.ts'
+import {
+  parseAttributes,
+  parseBoolean,
+  parseEndpoint,
+  parseHeaders,
+  parseProtocol,
+  parseRatio,
+} from './tracing-parsers.ts'
 
 /** What OpenTelemetry's own variables say of the traces of this process. */
 export interface TracingSettings {
@@ -36,9 +44,6 @@ export interface SamplerSettings {
 const QUEUE_MAX = 100_000
 const TIMEOUT_MS_MAX = 60_000
 const DELAY_MS_MAX = 60_000
-const PAIRS_MAX = 64
-const PAIR_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z/-]{1,256}$/
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/
 const SHOWN_CHARACTERS_MAX = 80
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const
 const PARENT_BASED = 'parentbased_'
@@ -161,57 +166,4 @@ function readSampler(variables: Variables): SamplerSettings {
   const kind = name.replace(PARENT_BASED, '')
   const ratio = kind === 'always_off' ? 0 : kind === 'always_on' ? 1 : (given ?? 1)
   return { ratio, isParentBased: name.startsWith(PARENT_BASED) }
-}
-
-const parseBoolean: Parser<boolean> = (text) =>
-  /^(?:true|false)$/i.test(text) ? found(text.toLowerCase() === 'true') : refused('true or false')
-
-const parseProtocol: Parser<string> = (text) =>
-  text === 'http/protobuf'
-    ? found(text)
-    : refused('http/protobuf, the one protocol that Punctual speaks, at port 4318 of most collectors')
-
-const parseRatio: Parser<number> = (text) => {
-  const value = /^(?:[01]|[01]?\.[0-9]{1,9}|1\.0+)$/.test(text) ? Number(text) : -1
-  return value >= 0 && value <= 1 ? found(value) : refused('a number from 0 to 1')
-}
-
-const parseEndpoint: Parser<string> = (text) => {
-  const url = URL.parse(text)
-  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
-  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  return url !== null && isHttp && isPlain
-    ? found(url.href)
-    : refused('a URL such as http://collector:4318, without a user, a query or a fragment')
-}
-
-const parseHeaders: Parser<Record<string, string>> = (text) => {
-  const pairs = pairsOf(text, HEADER_NAME)
-  const isSound = pairs !== null && Object.values(pairs).every((value) => /^[\t\x20-\x7e]*$/.test(value))
-  return isSound ? found(pairs) : refused('headers such as api-key=abc,team=x, their values percent-encoded')
-}
-
-const parseAttributes: Parser<Record<string, string>> = (text) => {
-  const pairs = pairsOf(text, PAIR_NAME)
-  return pairs === null
-    ? refused('attributes such as deployment.environment=prod,team=x, their values percent-encoded')
-    : found(pairs)
-}
-
-/** Reads `a=b,c=d`; null when it has another form. */
-function pairsOf(text: string, nameForm: RegExp): Record<string, string> | null {
-  const parts = text.split(',').filter((part) => part.trim() !== '')
-  if (parts.length > PAIRS_MAX) return null
-  const pairs: Array<readonly [string, string]> = []
-  for (const part of parts) {
-    const at = part.indexOf('=')
-    const name = part.slice(0, at).trim()
-    if (at === -1 || !nameForm.test(name)) return null
-    try {
-      pairs.push([name, decodeURIComponent(part.slice(at + 1).trim())])
-    } catch {
-      return null
-    }
-  }
-  return Object.fromEntries(pairs)
 }

@@ -45,3 +45,16 @@ export function beginSend({ given, span }: PushTrace, queue: string): TracedSend
 export function endSend({ span }: TracedSend, result: object): void {
   if (span !== null && 'jobId' in result) span.end(Number(result.jobId))
 }
+
+/**
+ * Links the span of a request to the trace that the job goes on in which it has remade. The job is made already, so
+ * nothing here may fail.
+ */
+export async function linkRemade(
+  { span }: PushTrace,
+  readTrace: () => Promise<TraceContext | undefined>,
+): Promise<void> {
+  if (span === null) return
+  const trace = await readTrace().catch(() => undefined)
+  if (trace !== undefined) span.link(trace)
+}

@@ -1,9 +1,15 @@
+import type { Registry } from 'prom-client'
+import type { Logger } from '../../ports/runtime.ts'
 import { NO_TRACING, type Tracing } from '../../ports/tracing/tracing.ts'
 import type { TracingSettings } from '../../settings/tracing-settings.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
-import type { Telemetry } from '../parts/telemetry-part.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { VERSION } from './version.ts'
+
+interface TracedRole {
+  readonly telemetry: { readonly logger: Logger; readonly registry: Registry }
+  readonly lifecycle: Lifecycle
+}
 
 /**
  * Opens the traces of a role before its work, so that they end after it. OpenTelemetry is loaded only where an endpoint is
@@ -13,11 +19,10 @@ import { VERSION } from './version.ts'
 export async function startTracing(
   settings: TracingSettings | null,
   name: string,
-  { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
+  { telemetry: { logger, registry }, lifecycle }: TracedRole,
 ): Promise<Tracing> {
   if (settings === null) return NO_TRACING
   const { openTracing } = await import('../../telemetry/tracing/open-tracing.ts')
-  const { logger, registry } = telemetry
   const { tracing, stop } = openTracing({
     ...settings,
     serviceName: settings.serviceName ?? name,

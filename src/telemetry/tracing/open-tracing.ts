@@ -81,8 +81,6 @@ export function openTracing(options: TracingOptions): OpenTracing {
   return { tracing, stop: () => (stopping ??= stop(options, { provider, spans, agent })) }
 }
 
-type Compression = NonNullable<NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>['compression']>
-
 /** It reads OTEL_EXPORTER_OTLP_COMPRESSION by itself. */
 function openExporter(options: TracingOptions, agent: HttpAgent): OTLPTraceExporter {
   const { endpoint, headers, timeoutMs } = options

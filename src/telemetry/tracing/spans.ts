@@ -1,5 +1,4 @@
 import {
-  createTraceState,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
@@ -9,8 +8,6 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api'
-import { spanIdOf, traceContextOf, traceIdOf, type TraceContext } from '../../domain/net/trace-context.ts'
-import { withoutUrlSecrets } from '../../domain/net/url-secrets.ts'
 import type {
   CallEnd,
   CallSpan,
@@ -21,9 +18,9 @@ import type {
   TracedTick,
   Tracing,
 } from '../../ports/tracing/tracing.ts'
+import { below, contextOf, spanContextOf } from './span-contexts.ts'
+import { httpFacts, jobFacts, messaging, named } from './span-facts.ts'
 
-/** Stands for what a URL must not tell. */
-const MASKED = 'REDACTED'
 const SERVER_ERROR = 500
 
 export interface SpansOptions {
@@ -142,66 +139,4 @@ function endCall(span: Span, { status, failure }: CallEnd): void {
 function fail(span: Span, reason: string): void {
   span.setAttribute('error.type', reason)
   span.setStatus({ code: SpanStatusCode.ERROR, message: reason })
-}
-
-function jobFacts({ team, job, cronId }: TracedCall): Attributes {
-  return {
-    'punctual.team': team,
-    'punctual.call': job === null ? 'callback' : 'job',
-    ...(job !== null && { 'messaging.message.id': String(job.jobId), 'punctual.attempt': job.attempt }),
-    ...(cronId !== null && { 'punctual.cron.id': cronId }),
-  }
-}
-
-function httpFacts({ method, url, queue, job }: TracedCall): Attributes {
-  const target = URL.parse(url)
-  const shown = withoutUrlSecrets(url, MASKED).replace(/[?#].*$/s, '')
-  return {
-    'http.request.method': method,
-    'url.full': shown,
-    ...(target !== null && { 'server.address': target.hostname, 'server.port': portOf(target) }),
-    ...(queue !== null && { 'messaging.destination.name': queue }),
-    ...(job !== null && job.attempt > 1 && { 'http.request.resend_count': job.attempt - 1 }),
-  }
-}
-
-function portOf({ port, protocol }: URL): number {
-  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
-}
-
-function messaging(type: 'send' | 'receive', queue: string | null): Attributes {
-  return {
-    'messaging.system': 'punctual',
-    'messaging.operation.type': type,
-    'messaging.operation.name': type === 'send' ? 'send' : 'wait',
-    ...(queue !== null && { 'messaging.destination.name': queue }),
-  }
-}
-
-function named(operation: 'send' | 'wait', queue: string | null): string {
-  return queue === null ? operation : `${operation} ${queue}`
-}
-
-function below(context: TraceContext | null): Context {
-  return context === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(context))
-}
-
-function spanContextOf(context: TraceContext) {
-  const { parent, state } = context
-  return {
-    traceId: traceIdOf(context),
-    spanId: spanIdOf(context),
-    traceFlags: Number.parseInt(parent.slice(-2), 16),
-    isRemote: true,
-    ...(state !== undefined && { traceState: createTraceState(state) }),
-  }
-}
-
-/** Throws when the tracer has given it none. */
-function contextOf(span: Span): TraceContext {
-  const { traceId, spanId, traceFlags, traceState } = span.spanContext()
-  const flags = traceFlags.toString(16).padStart(2, '0')
-  const context = traceContextOf(`00-${traceId}-${spanId}-${flags}`, traceState?.serialize())
-  if (context === null) throw new Error('a span has no context')
-  return context
 }

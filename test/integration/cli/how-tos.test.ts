@@ -57,6 +57,7 @@ const SEEN: Readonly<Record<string, readonly RegExp[]>> = {
   'find-out-why-a-job-waits.md': [/paused/, /an example/],
   'recover-from-an-outage.md': [/503/, /replay/],
   'develop-locally.md': [/"run_at"/],
+  'follow-a-job-in-your-traces.md': [/^trace [0-9a-f]{32}$/m],
   'tests-with-the-clock.md': [/"ahead_seconds":3600/],
 }
 

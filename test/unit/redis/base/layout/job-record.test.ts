@@ -11,8 +11,18 @@ import {
 import { DLQ_RETENTION_DAYS, INLINE_REQUEST_BYTES_MAX } from '../../../../../src/domain/limits.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../../../src/domain/jobs/queue-settings.ts'
 import { decodeFinished, encodeFinished } from '../../../../../src/redis/base/layout/finished-record.ts'
-import { decodeRecord, decodeRequest, encodeAttempts, encodeRequest } from '../../../../../src/redis/base/layout/job-record.ts'
-import { decodeSystemRequest, encodeSystemRecord, encodeSystemRequest, SYSTEM_SETTINGS_HASH } from '../../../../../src/redis/base/layout/system-record.ts'
+import {
+  decodeRecord,
+  decodeRequest,
+  encodeAttempts,
+  encodeRequest,
+} from '../../../../../src/redis/base/layout/job-record.ts'
+import {
+  decodeSystemRequest,
+  encodeSystemRecord,
+  encodeSystemRequest,
+  SYSTEM_SETTINGS_HASH,
+} from '../../../../../src/redis/base/layout/system-record.ts'
 import { decodeSettings, encodeSettings } from '../../../../../src/redis/base/layout/queue-record.ts'
 import { jobRequest } from '../../../../support/engine/engine.ts'
 import { anyText, anyUrl } from '../../../../support/any-text.ts'

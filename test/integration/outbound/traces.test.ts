@@ -5,8 +5,7 @@ import {
   startOtlpReceiver,
   type OtlpReceiver,
   type ReceivedSpan,
-} from '../../support/servers/otlp-receiver.ts'
-import { statuses } from '../../support/targets/target.ts'
+} from '../../support/targets/otlp-receiver.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const SPAN = 'b7ad6b7169203331'
@@ -122,7 +121,8 @@ describe('a trace', () => {
 
   test('goes on with retries, which fail in it, and with a replay', async () => {
     const { client, target } = here
-    target.route('/failing', statuses(500, 404, 200))
+    const answers = [500, 404, 200]
+    target.route('/failing', () => ({ status: answers.shift() ?? 200 }))
     await client.makeQueue('retried', { retry_delays: [1] })
     const { job_id: id } = await client.push({ queue: 'retried', url: `${target.url}/failing` })
     const { trace_id: traceId } = await client.ended(id)
