@@ -26,7 +26,12 @@ export interface Stand {
   /** Without waiting until it is ready. */
   start(
     role: RoleName,
-    more?: { readonly env?: Readonly<Record<string, string>>; readonly nodeArgs?: readonly string[] },
+    more?: {
+      readonly env?: Readonly<Record<string, string>>
+      readonly nodeArgs?: readonly string[]
+      /** Of another version; absent = this one's. */
+      readonly main?: string
+    },
   ): Promise<Role>
   /** An API that is ready. */
   startApi(nodeArgs?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Role>
@@ -50,13 +55,13 @@ export async function withStand(
   })
   const { engine, intake } = opened
   const started: { stop(): Promise<void> }[] = []
-  const start: Stand['start'] = async (name, { env = {}, nodeArgs = [] } = {}) => {
+  const start: Stand['start'] = async (name, { env = {}, nodeArgs = [], main = SOURCE_MAIN } = {}) => {
     const own = {
       PUNCTUAL_REDIS_URL: redis.url,
       PUNCTUAL_SECRETS_KEY: key.toString('base64'),
       PUNCTUAL_TOKEN: TOKEN,
     }
-    const role = await startRole(name, { folder, main: SOURCE_MAIN, nodeArgs, env: { ...own, ...env } })
+    const role = await startRole(name, { folder, main, nodeArgs, env: { ...own, ...env } })
     started.push(role.program)
     return role
   }

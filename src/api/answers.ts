@@ -13,8 +13,10 @@ import {
 } from '../domain/errors.ts'
 import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
 import type { Permission } from '../domain/access/permission.ts'
+import { traceFields } from '../domain/net/trace-context.ts'
 import type { Logger } from '../ports/runtime.ts'
 import { compressed, dynamicEncoding } from './encoding.ts'
+import { notedTrace } from './measuring/request-trace.ts'
 
 /** Names and values in turn, which `writeHead` takes as they are. */
 export type FlatHeaders = readonly string[]
@@ -153,7 +155,8 @@ export function answerFault(
     answerError(response, 409, fault.message)
   } else {
     // Without the query string, which may carry what does not belong in a log.
-    logger.error('request failed', { method, path: url.replace(/\?.*$/s, ''), fault })
+    const trace = traceFields(notedTrace(response))
+    logger.error('request failed', { method, path: url.replace(/\?.*$/s, ''), fault, ...trace })
     answerError(response, 500, 'Internal server error')
   }
 }

@@ -37,6 +37,8 @@ export const CALL_DEPTH_MAX = 5
 export const HEADERS_MAX = 64
 export const HEADER_NAME_CHARACTERS_MAX = 256
 export const HEADER_VALUE_BYTES_MAX = 8 * 1024
+/** Of `tracestate`: the least that the standard wants to be passed on. */
+export const TRACE_STATE_CHARACTERS_MAX = 512
 /** Of `content_type`, with its parameters. */
 export const CONTENT_TYPE_CHARACTERS_MAX = 256
 export const HEADER_SECRETS_PER_JOB_MAX = 8

@@ -1,14 +1,19 @@
 import { reasonOf } from '../domain/errors.ts'
 import { LogGate } from '../domain/log-gate.ts'
+import { traceFields, type TraceContext } from '../domain/net/trace-context.ts'
 import type { DefectPart, Metrics } from '../ports/metrics.ts'
 import type { Runtime } from '../ports/runtime.ts'
 
 /** Tells of an exception that is a defect of ours and stopped only a part of one job. Never throws. */
-export type NoteDefect = (
-  part: Noted,
-  error: unknown,
-  work: { readonly team: string; readonly jobId: number },
-) => void
+export type NoteDefect = (part: Noted, error: unknown, work: NotedWork) => void
+
+/** The work, or what is known of it. */
+interface NotedWork {
+  readonly team: string
+  readonly jobId: number
+  readonly request?: { readonly trace?: TraceContext }
+  readonly callback?: { readonly trace?: TraceContext }
+}
 
 type Noted = Exclude<DefectPart, 'window' | 'alert' | 'step'>
 
@@ -28,10 +33,13 @@ export function createDefectNotes({
   metrics,
 }: Runtime & { readonly metrics: Pick<Metrics, 'defectConfined'> }): NoteDefect {
   const gate = new LogGate()
-  return (part, error, { team, jobId }) => {
+  return (part, error, { team, jobId, request, callback }) => {
     try {
       const jobs = gate.pass(`${part} ${team}`, clock.monotonicMs())
-      if (jobs > 0) logger.error(MESSAGES[part], { team, jobId, jobs, reason: reasonOf(error) })
+      if (jobs > 0) {
+        const trace = traceFields((request ?? callback)?.trace)
+        logger.error(MESSAGES[part], { team, jobId, jobs, reason: reasonOf(error), ...trace })
+      }
       metrics.defectConfined(part)
     } catch {
       // Whoever notes a defect is on the way to confine it: what the note stumbles over must not undo that.

@@ -7,6 +7,7 @@ import { NO_CALL_QUOTAS, type CallQuotas } from '../ports/quotas.ts'
 import type { Runtime } from '../ports/runtime.ts'
 import type { OwnSecretsSource } from '../ports/access/own-secrets.ts'
 import type { TeamSettingsSource } from '../ports/settings.ts'
+import type { Tracing } from '../ports/tracing/tracing.ts'
 import { NO_WINDOWS, type WindowSource } from '../ports/windows.ts'
 import { ClaimPause } from './crons/claim-pause.ts'
 import { createCallRunner, type CallRunnerOptions } from './calls/call-runner.ts'
@@ -39,6 +40,8 @@ export interface ExecutorOptions extends Runtime {
   readonly windows?: WindowSource
   readonly jobIds: JobIds
   readonly metrics: Metrics
+  /** Left out where nothing is recorded. */
+  readonly tracing?: Tracing
   readonly loops: LoopHealth
   readonly capacity: ExecutorCapacity
   /** Whether a successful call is recorded. Left out: as many as the bounds allow. */

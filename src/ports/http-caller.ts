@@ -1,4 +1,5 @@
 import type { CallTimings, FailureReason, Method } from '../domain/jobs/job.ts'
+import type { TraceContext } from '../domain/net/trace-context.ts'
 import type { TeamSettings } from './settings.ts'
 
 export interface HttpCall {
@@ -23,6 +24,8 @@ export interface HttpCall {
   readonly timestampSeconds: number
   /** X-Punctual-* identity headers, without the prefix: `Job-Id`, `Attempt`, `Fencing-Token`, `Depth`. */
   readonly identity: Readonly<Record<string, string>>
+  /** Sent as `traceparent` and `tracestate`, unless `headers` has one of them; absent = none. */
+  readonly trace?: TraceContext
 }
 
 /** The call as sent and received. `timings` lacks the queue wait, which only the executor knows. */

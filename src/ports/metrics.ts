@@ -1,4 +1,5 @@
 import type { AlertResourceKind, AlertType } from '../domain/alerts/alert.ts'
+import type { TraceContext } from '../domain/net/trace-context.ts'
 import type { ThrottleReason } from '../domain/jobs/flow.ts'
 import type { StopReason } from '../domain/jobs/queues/ready-split.ts'
 import type { SetAsideKind } from '../domain/set-aside.ts'
@@ -60,8 +61,11 @@ export interface Metrics {
   jobsLost(count: number): void
   /** A push or a new cron that a quota refused. */
   refusedByQuota(quota: MetQuota): void
-  /** @param latenessMs Redis time of the claim minus `scheduled_at` */
-  jobStarted(latenessMs: number): void
+  /**
+   * @param latenessMs Redis time of the claim minus `scheduled_at`
+   * @param trace that of the job; undefined = none
+   */
+  jobStarted(latenessMs: number, trace?: TraceContext): void
   jobFinished(outcome: FinishOutcome, count: number): void
   /** A job was released because its claim was answered too late for the rate of its queue. */
   claimAnsweredLate(): void
@@ -134,8 +138,15 @@ export interface RequestMetrics {
    * @param route its template, such as `/api/jobs/{job_id}`
    * @param code null = there was no response, as the client had left
    * @param seconds null = how long it took says nothing, as of a stream
+   * @param trace what it belongs to, if that is recorded; undefined = nothing
    */
-  answered(method: string, route: string, code: number | null, seconds: number | null): void
+  answered(
+    method: string,
+    route: string,
+    code: number | null,
+    seconds: number | null,
+    trace?: TraceContext,
+  ): void
   /** A push was refused because more come than the process can take. */
   pushShed(): void
 }

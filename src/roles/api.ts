@@ -15,6 +15,7 @@ import { API_REDIS, openStore, type Store } from './parts/store.ts'
 import { apiCheck, createTelemetry, redisCheck } from './parts/telemetry-part.ts'
 import { baseUrl } from './startup/base-url.ts'
 import { runUntilSignalled } from './startup/lifecycle.ts'
+import { startTracing } from './startup/role-tracing.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
 
 export async function runApi(settings: ApiSettings): Promise<void> {
@@ -23,6 +24,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle, signal) => {
     const context = { telemetry, lifecycle }
+    const tracing = await startTracing(settings.tracing, 'punctual-api', context)
     const open = () => openStore(settings, { ...API_REDIS, durability: settings.redisDurability, ...context })
     const store = await waitForRedis(open, { clock: systemClock, logger, signal })
     await endWithInstallation(store, lifecycle)
@@ -46,7 +48,8 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       ...opened,
       ...(await openOidc(settings, cluster, logger)),
       egress: await openEgress(settings, store, context),
-      requests: createRequestMetrics(telemetry.registry),
+      requests: createRequestMetrics(telemetry.registry, telemetry.exemplars),
+      tracing,
       shutdownDelayMs: settings.shutdownDelaySeconds * 1000,
       logger,
       lifecycle,

@@ -11,6 +11,7 @@ import {
 } from './parts/engine-part.ts'
 import { startExecutor } from './parts/executor-part.ts'
 import { runUntilSignalled } from './startup/lifecycle.ts'
+import { startTracing } from './startup/role-tracing.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS } from './parts/store.ts'
 import { createTelemetry, leasesCheck, redisCheck } from './parts/telemetry-part.ts'
@@ -20,6 +21,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
   const { logger } = telemetry
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle, signal) => {
+    const tracing = await startTracing(settings.tracing, 'punctual-executor', { telemetry, lifecycle })
     const open = () =>
       openEngine(settings, {
         name: 'punctual-executor',
@@ -45,6 +47,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
       teams: await startCompiledSettings(engine, { telemetry, lifecycle }),
       windows: await startCompiledWindows(store, { telemetry, lifecycle }),
       telemetry,
+      tracing,
       lifecycle,
     })
     logger.info('The executor runs', { opsUrl: baseUrl(settings.host, port) })

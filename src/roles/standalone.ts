@@ -5,6 +5,7 @@ import type { Executor } from '../executor/executor.ts'
 import type { Logger, TestTime } from '../ports/runtime.ts'
 import type { OwnSecretsSource } from '../ports/access/own-secrets.ts'
 import { NO_TEAM_SETTINGS, type BoundedTeamsSource, type NotifiedTeamsSource } from '../ports/settings.ts'
+import type { Tracing } from '../ports/tracing/tracing.ts'
 import type { WindowSource } from '../ports/windows.ts'
 import { isDashboardBuilt } from '../api/dashboard/built-dashboard.ts'
 import { createJobIntake } from '../redis/jobs/enqueue/job-intake.ts'
@@ -31,6 +32,7 @@ import { openOidc } from './parts/login-part.ts'
 import { watchOlderCopy } from './parts/loss-part.ts'
 import { watchRedis } from './parts/redis-watch-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
+import { startTracing } from './startup/role-tracing.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
 import { API_REDIS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './parts/store.ts'
 import { apiCheck, createTelemetry, leasesCheck, redisCheck, type Telemetry } from './parts/telemetry-part.ts'
@@ -90,6 +92,7 @@ async function startParts(
 ): Promise<void> {
   const { telemetry, lifecycle } = context
   const { logger } = telemetry
+  const tracing = await startTracing(settings.tracing, 'punctual', context)
   const role = { ...API_REDIS, durability: settings.redisDurability, telemetry, lifecycle }
   const open = () => openStore({ ...settings, redisUrl }, role)
   const store = await waitForRedis(open, { clock: systemClock, logger, signal: context.signal })
@@ -115,6 +118,7 @@ async function startParts(
   })
   executor = await startOwnExecutor({ ...settings, redisUrl }, context, {
     testClock: store.testClock,
+    tracing,
     egress,
     teams: resources.compiled,
     windows: resources.windows,
@@ -131,7 +135,8 @@ async function startParts(
     egress,
     aside: (next) => withEcho(systemClock, next),
     echoAt,
-    requests: createRequestMetrics(telemetry.registry),
+    requests: createRequestMetrics(telemetry.registry, telemetry.exemplars),
+    tracing,
     logger,
     lifecycle,
   })
@@ -183,6 +188,7 @@ async function startOwnExecutor(
   { telemetry, lifecycle }: StartContext,
   parts: {
     readonly testClock: Store['testClock']
+    readonly tracing: Tracing
     readonly egress: EgressGuard
     readonly teams: BoundedTeamsSource & NotifiedTeamsSource & OwnSecretsSource
     readonly windows: WindowSource

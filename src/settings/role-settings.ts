@@ -13,6 +13,7 @@ import { readSettings, ROLE_NAMES } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags, RoleName, SettingValues } from './setting.ts'
 import { SETTINGS } from './table.ts'
 import { tlsMistakes } from './tables/tls-table.ts'
+import { describeTracing, readTracing, type TracingSettings } from './tracing-settings.ts'
 
 type Settings = typeof SETTINGS
 type RoleTable<Role extends RoleName> = {
@@ -44,11 +45,16 @@ interface Shared extends SharedRedis {
   secretsKey: KeyObject
 }
 
+/** What roles on the way of a job do with traces; null = they record none. */
+interface Traced {
+  tracing: TracingSettings | null
+}
+
 /** `resources` is always a folder: the one given, or the data folder's. `basePath` is '' at the root. */
-export type StandaloneSettings = RoleValues<'standalone', { resources: string; basePath: string }>
+export type StandaloneSettings = RoleValues<'standalone', Traced & { resources: string; basePath: string }>
 /** `resources` is `kubernetes` or a folder; a `secretsKey` is there with a folder, and with it alone. */
-export type ApiSettings = RoleValues<'api', SharedRedis & { resources: string; basePath: string }>
-export type ExecutorSettings = RoleValues<'executor', Shared & { podName: string }>
+export type ApiSettings = RoleValues<'api', SharedRedis & Traced & { resources: string; basePath: string }>
+export type ExecutorSettings = RoleValues<'executor', Shared & Traced & { podName: string }>
 export type ControllerSettings = RoleValues<'controller', Shared & { podName: string; podNamespace: string }>
 /** Absent a Redis or a key, the doctor takes those of the data folder. */
 export type DoctorSettings = RoleValues<'doctor'>
@@ -62,8 +68,10 @@ export type CapacitySettings = SettingValues<typeof CAPACITY_SETTINGS>
 /** @throws StartupError with every mistake, one a line */
 export function loadStandaloneSettings(env: Environment, flags: GivenFlags): StandaloneSettings {
   const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.standalone, env, flags))
+  const traced = readTracing(env)
   refuseMistakes([
     ...mistakes,
+    ...traced.mistakes,
     ...mailMistakes(values, mistakes),
     ...loginMistakes(values, { resources: null, before: mistakes }),
     ...basePathMistakes(values),
@@ -72,7 +80,8 @@ export function loadStandaloneSettings(env: Environment, flags: GivenFlags): Sta
   ])
   const dataDir = resolve(values.dataDir)
   const resources = values.resources ?? join(dataDir, 'resources')
-  return Object.freeze({ ...values, dataDir, resources, basePath: basePathOf(values) })
+  const { tracing } = traced
+  return Object.freeze({ ...values, tracing, dataDir, resources, basePath: basePathOf(values) })
 }
 
 /** @throws StartupError with every mistake, one a line */
@@ -80,8 +89,10 @@ export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSetting
   const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.api, env, flags))
   const { resources } = values
   const login = loginMistakes(values, { resources, before: mistakes })
+  const { tracing, mistakes: tracingMistakes } = readTracing(env)
   const found = [
     ...mistakes,
+    ...tracingMistakes,
     ...equalPorts(values.port, values.opsPort),
     ...login,
     ...basePathMistakes(values),
@@ -92,6 +103,7 @@ export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSetting
   const dataDir = resolve(values.dataDir)
   return Object.freeze({
     ...values,
+    tracing,
     redisUrl,
     dataDir,
     resources: resources ?? KUBERNETES,
@@ -104,8 +116,10 @@ export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSetting
 /** @throws StartupError with every mistake, one a line */
 export function loadExecutorSettings(env: Environment, flags: GivenFlags): ExecutorSettings {
   const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.executor, env, flags))
-  const shared = requireShared(values, [...mistakes, ...mailMistakes(values, mistakes)])
-  return Object.freeze({ ...values, ...shared, podName: values.podName ?? hostname() })
+  const { tracing, mistakes: tracingMistakes } = readTracing(env)
+  const found = [...mistakes, ...tracingMistakes, ...mailMistakes(values, mistakes)]
+  const shared = requireShared(values, found)
+  return Object.freeze({ ...values, ...shared, tracing, podName: values.podName ?? hostname() })
 }
 
 /** @throws StartupError with every mistake, one a line */
@@ -258,10 +272,11 @@ const SERVICE_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.+)?|PORT|PORT_[0-9]+
 export function describeSettings(settings: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const table: Readonly<Record<string, AnySetting>> = SETTINGS
   const isSet = (value: unknown): boolean => value !== null && !(Array.isArray(value) && value.length === 0)
-  return Object.fromEntries(
-    Object.entries(settings).map(([key, value]) => [
-      key,
-      table[key]?.isSecret === true && isSet(value) ? 'set' : value,
-    ]),
-  )
+  const shown = Object.entries(settings).map(([key, value]) => [
+    key,
+    table[key]?.isSecret === true && isSet(value) ? 'set' : value,
+  ])
+  const { tracing } = settings as Partial<Traced>
+  const traced = tracing === null || tracing === undefined ? {} : { tracing: describeTracing(tracing) }
+  return { ...Object.fromEntries(shown), ...traced }
 }

@@ -4,15 +4,23 @@ import { CHANNEL_TYPES } from '../domain/notifications/channel.ts'
 import { QUOTA_NAMES } from '../domain/quotas.ts'
 import { SET_ASIDE_KINDS } from '../domain/set-aside.ts'
 import { LOOP_NAMES } from '../ports/loops/loop-health.ts'
+import { Exemplars } from './open-metrics/exemplars.ts'
+import { OPEN_METRICS_TYPE, openMetricsOf, wantsOpenMetrics } from './open-metrics/open-metrics-text.ts'
 import { DEFECT_PARTS, type FinishOutcome, type Metrics, type NotificationOutcome } from '../ports/metrics.ts'
 import { Series } from './series.ts'
+import { systemClock } from './system-clock.ts'
 
 export interface MetricsRegistry {
   readonly metrics: Metrics
   /** Registry, for the series that only some roles have. */
   readonly registry: Registry
-  /** Everything in the Prometheus text format. */
-  render(): Promise<{ contentType: string; body: string }>
+  /** What OpenMetrics shows beside them. */
+  readonly exemplars: Exemplars
+  /**
+   * Everything in the Prometheus text format, or as OpenMetrics with exemplars.
+   * @param accept the header of that name; undefined = none
+   */
+  render(accept?: string): Promise<{ contentType: string; body: string }>
 }
 
 /** Buckets from a millisecond to ten seconds: the promise is p99 below one second. */
@@ -28,21 +36,31 @@ const FINISH_OUTCOMES = [
   'stale',
 ] as const satisfies readonly FinishOutcome[]
 
+/** Name of the histogram of what each call was late. */
+const LATENESS = 'punctual_job_lateness_seconds'
+
 /** @param options.processMetrics memory, CPU, event loop and garbage collection under their usual names */
 export function createMetrics(options: { readonly processMetrics: boolean }): MetricsRegistry {
   const registry = new Registry()
   if (options.processMetrics) collectDefaultMetrics({ register: registry })
   const series = new Series(registry)
+  const exemplars = new Exemplars(() => systemClock.wallMs())
   return {
     metrics: {
-      ...jobMetrics(series),
+      ...jobMetrics(series, exemplars),
       ...lossMetrics(series),
       ...notificationMetrics(series),
       ...engineMetrics(series),
       ...loopMetrics(series),
     },
     registry,
-    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+    exemplars,
+    render: async (accept) => {
+      const body = await registry.metrics()
+      return wantsOpenMetrics(accept)
+        ? { contentType: OPEN_METRICS_TYPE, body: openMetricsOf(body, exemplars) }
+        : { contentType: registry.contentType, body }
+    },
   }
 }
 
@@ -83,6 +101,7 @@ function notificationMetrics(series: Series): NotificationMetrics {
 
 function jobMetrics(
   series: Series,
+  exemplars: Exemplars,
 ): Omit<Metrics, 'jobsLost' | keyof EngineMetrics | keyof NotificationMetrics | keyof LoopMetrics> {
   const pushed = series.counter('punctual_jobs_pushed_total', 'Jobs accepted by this process.')
   const refused = series.counterOf(
@@ -90,7 +109,6 @@ function jobMetrics(
     'Pushes and new crons refused by a quota of their team.',
     { quota: [...QUOTA_NAMES.filter((name) => name !== 'callsInFlight'), 'share'] },
   )
-  const started = series.counter('punctual_jobs_started_total', 'Calls of jobs started by this process.')
   const finished = series.counterOf(
     'punctual_jobs_finished_total',
     'Claimed jobs, by how this process finished them.',
@@ -102,10 +120,6 @@ function jobMetrics(
   )
   const callbacks = series.counterOf('punctual_callbacks_finished_total', 'Callbacks, by how they ended.', {
     outcome: ['delivered', 'failed'],
-  })
-  const lateness = series.histogram('punctual_job_lateness_seconds', {
-    help: 'From scheduled_at to the claim, by the clock of Redis.',
-    seconds: LATENESS_SECONDS,
   })
   const callsInFlight = series.gaugeRead(
     'punctual_calls_in_flight',
@@ -128,10 +142,7 @@ function jobMetrics(
   return {
     jobsPushed: (count) => pushed.inc(count),
     refusedByQuota: (quota) => refused.inc({ quota }),
-    jobStarted: (latenessMs) => {
-      started.inc()
-      lateness.observe(Math.max(0, latenessMs) / 1000)
-    },
+    ...startMetrics(series, exemplars),
     jobFinished: (outcome, count) => finished.inc({ outcome }, count),
     claimAnsweredLate: () => late.inc(),
     callbackFinished: (outcome) => callbacks.inc({ outcome }),
@@ -142,6 +153,24 @@ function jobMetrics(
     callRecordsDropped: (count) => dropped.inc(count),
     jobsQuarantined: (count) => quarantined.inc(count),
     defectConfined: (part) => defects.inc({ part }),
+  }
+}
+
+function startMetrics(series: Series, exemplars: Exemplars): Pick<Metrics, 'jobStarted'> {
+  const started = series.counter('punctual_jobs_started_total', 'Calls of jobs started by this process.')
+  const lateness = series.histogram(LATENESS, {
+    help: 'From scheduled_at to the claim, by the clock of Redis.',
+    seconds: LATENESS_SECONDS,
+  })
+  return {
+    jobStarted: (latenessMs, trace) => {
+      const seconds = Math.max(0, latenessMs) / 1000
+      started.inc()
+      lateness.observe(seconds)
+      if (trace === undefined) return
+      const le = LATENESS_SECONDS.find((bound) => seconds <= bound) ?? '+Inf'
+      exemplars.note(`${LATENESS}_bucket{le="${le}"}`, seconds, trace)
+    },
   }
 }
 

@@ -20,7 +20,8 @@ export interface OpsServerOptions {
   readonly checks: readonly ReadinessCheck[]
   /** A failure of one of these asks for a restart of the process. */
   readonly lifeChecks?: readonly ReadinessCheck[]
-  readonly renderMetrics: () => Promise<{ contentType: string; body: string }>
+  /** @param accept the header of that name; undefined = none */
+  readonly renderMetrics: (accept: string | undefined) => Promise<{ contentType: string; body: string }>
 }
 
 interface Answer {
@@ -90,7 +91,7 @@ async function answer(request: IncomingMessage, options: OpsServerOptions): Prom
     case '/readyz':
       return readiness(options.checks)
     case '/metrics':
-      return { status: 200, ...(await options.renderMetrics()) }
+      return { status: 200, ...(await options.renderMetrics(request.headers.accept)) }
     default:
       return { status: 404, contentType: TEXT, body: 'Try /healthz, /readyz or /metrics.\n' }
   }

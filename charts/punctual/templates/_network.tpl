@@ -169,7 +169,26 @@ spec:
   {{- end }}
 {{- end }}
 {{- end }}
+{{- include "punctual.toTracing" . }}
 {{- include "punctual.furtherEgress" .Values.networkPolicy.executorEgress }}
+{{- end }}
+
+{{/* The tracing system, on lines of its own; nothing without one. */}}
+{{- define "punctual.toTracing" }}
+{{- with .Values.tracing }}
+{{- if .endpoint }}
+- ports:
+    - protocol: TCP
+      port: {{ .port }}
+  {{- with .cidrs }}
+  to:
+    {{- range . }}
+    - ipBlock:
+        cidr: {{ . }}
+    {{- end }}
+  {{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* Rules of yours, on lines of their own. Argument: the list. */}}

@@ -294,6 +294,30 @@ address is in every pod's variables, service links or not.
 {{- end -}}
 {{- end -}}
 
+{{/* Where the traces of jobs go; nothing without an endpoint. */}}
+{{- define "punctual.tracingEnv" -}}
+{{- with .Values.tracing -}}
+{{- if and .existingSecret (not .endpoint) -}}
+{{- fail "tracing.existingSecret: give tracing.endpoint too, or neither" -}}
+{{- end -}}
+{{- if .endpoint -}}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ .endpoint | quote }}
+- name: OTEL_TRACES_SAMPLER
+  value: parentbased_traceidratio
+- name: OTEL_TRACES_SAMPLER_ARG
+  value: {{ .samplerRatio | quote }}
+{{- if .existingSecret }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret }}
+      key: {{ .existingSecretKey }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/*
 The variables of a component, and further ones of yours. The API server refuses a list that names one twice. Arguments:
 component, own (the chart's), further.

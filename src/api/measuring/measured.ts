@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { RequestMetrics } from '../../ports/metrics.ts'
 import type { Clock } from '../../ports/runtime.ts'
+import { notedTrace } from './request-trace.ts'
 
 /** Routes that are answered before express looks at the request. */
 const HOT_ROUTES: ReadonlySet<string> = new Set(['/api/jobs', '/api/jobs/batch'])
@@ -22,7 +23,8 @@ export function measured(
   function ended(this: Measured): void {
     const route = routeOf(this.req)
     const seconds = route === STREAM_ROUTE ? null : (clock.monotonicMs() - (this[BEGUN] ?? 0)) / 1_000
-    requests.answered(this.req.method ?? '', route, this.headersSent ? this.statusCode : null, seconds)
+    const code = this.headersSent ? this.statusCode : null
+    requests.answered(this.req.method ?? '', route, code, seconds, notedTrace(this))
   }
   return (request, response) => {
     ;(response as Measured)[BEGUN] = clock.monotonicMs()

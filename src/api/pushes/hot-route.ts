@@ -2,9 +2,11 @@ import type { RequestListener } from 'node:http'
 import type { Principal } from '../../domain/access/principal.ts'
 import type { CostGate } from '../../domain/shares/cost-gate.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import type { Tracing } from '../../ports/tracing/tracing.ts'
 import { answerFault } from '../answers.ts'
 import type { Authenticator } from '../authenticator.ts'
 import { refuseLoop } from './call-depth.ts'
+import { traceRequest, type PushTrace } from './push-trace.ts'
 import type { BodyReader } from '../body-reader.ts'
 import type { CostlyExchange } from '../bounds/costly-work.ts'
 import type { PushShedder } from '../bounds/push-shedder.ts'
@@ -17,11 +19,13 @@ export interface HotRouteParts {
   readonly shedder: PushShedder
   /** The slow parts of a push go through this gate. */
   readonly gate: CostGate
+  readonly tracing: Tracing
   readonly logger: Logger
 }
 
 export interface PushExchange extends CostlyExchange {
   readonly principal: Principal
+  readonly trace: PushTrace
 }
 
 /**
@@ -29,7 +33,7 @@ export interface PushExchange extends CostlyExchange {
  * 429 or 503 when too many bytes arrive at once. What `handle` throws is answered as a fault.
  */
 export function createHotRoute(
-  { authenticator, bodies, rejector, shedder, gate, logger }: HotRouteParts,
+  { authenticator, bodies, rejector, shedder, gate, tracing, logger }: HotRouteParts,
   bodyBytesMax: number,
   handle: (body: Buffer, exchange: PushExchange) => Promise<void> | undefined,
 ): RequestListener {
@@ -37,7 +41,9 @@ export function createHotRoute(
     if (principal === null) return
     if (!shedder.admit({ request, response }, principal.team, rejector)) return
     if (refuseLoop(request, response)) return
-    const exchange = { team: principal.team, principal, request, response, gate }
+    const { team } = principal
+    const trace = traceRequest(tracing, { request, response, team }, request.url ?? '')
+    const exchange = { team, principal, request, response, gate, trace }
     bodies.read(
       exchange,
       (body) => {

@@ -8,14 +8,16 @@ import { writeJob } from '../../contract/responses/job-wire.ts'
 import { shownChain } from '../../domain/access/masking.ts'
 import { sightOf } from '../access/sight.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
-import { copyRequest, type RequestChange } from '../../domain/jobs/job-copy.ts'
+import { copyRequest, traced, type RequestChange } from '../../domain/jobs/job-copy.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { JobChain, LostField } from '../../domain/jobs/job.ts'
+import type { TraceContext } from '../../domain/net/trace-context.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { JobIntake, JobStore, NewJob, RemadeJob } from '../../ports/jobs.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
+import type { Tracing } from '../../ports/tracing/tracing.ts'
 import {
   answerError,
   answerJson,
@@ -34,6 +36,7 @@ import {
   quotaRefusal,
   scheduledFields,
 } from '../pushes/push-answers.ts'
+import { beginSend, endSend, linkRemade, traceRequest } from '../pushes/push-trace.ts'
 import { acceptedBody, hasBody, type TeamRequest, withBody } from '../team-routes.ts'
 
 export interface MendingParts {
@@ -45,6 +48,7 @@ export interface MendingParts {
   readonly teamSettings: TeamSettingsSource
   quotasOf(team: string): TeamQuotas
   readonly clock: Clock
+  readonly tracing: Tracing
   readonly logger: Logger
 }
 
@@ -52,7 +56,9 @@ export interface MendingParts {
 export async function retryJob(context: TeamRequest, parts: MendingParts): Promise<void> {
   const { team, actor, request } = context
   const jobId = idIn(context, parts)
+  const trace = traceRequest(parts.tracing, context, '/api/jobs/{job_id}/retry')
   const made = jobId === null ? null : await parts.jobs.retry(team, jobId, actor, callDepthOf(request))
+  await linkRemade(trace, () => traceOfMade(context, parts, made))
   answerMade(context, made ?? { status: 'not_found' }, parts)
 }
 
@@ -68,10 +74,22 @@ export function replayJob(context: TeamRequest, parts: MendingParts): Promise<vo
     const given = chain === null ? change.request : changeOf(context, parts, { chain, change })
     if (given === null) return
     const wanted = { change: given, callDepth: callDepthOf(request) }
+    const trace = traceRequest(parts.tracing, context, '/api/jobs/{job_id}/replay')
     const made = jobId === null ? null : await parts.jobs.replay(team, jobId, actor, wanted)
+    await linkRemade(trace, () => traceOfMade(context, parts, made))
     answerMade(context, made ?? { status: 'not_found' }, parts)
   }
   return withChange(context, parts, 'replay', replay)
+}
+
+/** The trace that a remade job goes on in: that of the job before. */
+async function traceOfMade(
+  { team }: TeamRequest,
+  { jobs }: MendingParts,
+  made: RemadeJob | null,
+): Promise<TraceContext | undefined> {
+  if (made?.status !== 'made') return undefined
+  return (await jobs.get(team, made.jobId))?.request.trace
 }
 
 /** `POST /api/jobs/{job_id}/duplicate`; the body is optional. */
@@ -97,19 +115,23 @@ async function duplicate(context: TeamRequest, parts: MendingParts, change: JobC
   if (given === null) return
   const copy = copyRequest(chain, given, callDepthOf(request))
   if (copy.status === 'not_kept') return answerError(response, 409, notKeptText(copy.fields))
+  const { trace: original, ...copied } = copy.request
+  const trace = traceRequest(parts.tracing, context, '/api/jobs/{job_id}/duplicate')
+  const send = beginSend(trace, queue)
+  await linkRemade(trace, () => Promise.resolve(original))
+  const asked = { ...copied, cron: null }
   const job: NewJob = {
     team,
     queue,
-    request: { ...copy.request, cron: null },
+    request: traced(asked, send.context),
     start: change.start ?? { delaySeconds: 0 },
     idempotency: null,
     duplicate: { of: jobId, actor, changed: Object.keys(given) },
   }
   const keyed =
-    key === null
-      ? job
-      : { ...job, idempotency: { key, fingerprint: fingerprintOf(queue, job.request, job.start) } }
+    key === null ? job : { ...job, idempotency: { key, fingerprint: fingerprintOf(queue, asked, job.start) } }
   const result = await parts.intake.push(keyed)
+  endSend(send, result)
   answerPush(response, result, { quotas: parts.quotasOf(team), nowMs: parts.clock.wallMs() })
 }
 

@@ -4,13 +4,16 @@ import { type BatchItem, readBatch } from '../../contract/pushes/batch-request.t
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import type { SlicedWork } from '../../domain/shares/cost-gate.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
-import { deepened } from '../../domain/jobs/job-copy.ts'
+import { deepened, traced } from '../../domain/jobs/job-copy.ts'
+import { traceFields } from '../../domain/net/trace-context.ts'
 import { BATCH_BODY_BYTES_MAX, RETRY_AFTER_SECONDS } from '../../domain/limits.ts'
 import type { JobIntake, NewJob, PushEnd } from '../../ports/jobs.ts'
 import { answerError, answerFault, answerJson, answerProblem, OTHER_QUEUES_TEXT } from '../answers.ts'
+import { notedTrace } from '../measuring/request-trace.ts'
 import { bodyInTurns, inTurnsToTheEnd } from '../bounds/costly-work.ts'
 import { callDepthOf } from '../pushes/call-depth.ts'
 import { createHotRoute, type PushExchange } from '../pushes/hot-route.ts'
+import { beginSend, endSend, type TracedSend } from '../pushes/push-trace.ts'
 import { pushRefusal, type QuotasNow, scheduledFields } from '../pushes/push-answers.ts'
 import type { PushRouteParts } from './push.ts'
 
@@ -32,9 +35,10 @@ export function createBatchRoute(parts: PushRouteParts): RequestListener {
     if (read.kind === 'invalid') return answerProblem(response, read.problem)
     const sorted = await bodyInTurns(exchange, sortOut(read.value, exchange))
     if (sorted === null) return
-    const { texts, jobs } = sorted
+    const { texts, jobs, sends } = sorted
     const started = await inTurnsToTheEnd(exchange, startPushes(intake, jobs))
     const ends = (await Promise.all(started)).flat()
+    sends.forEach((send, i) => endSend(send, ends[i] ?? NO_ANSWER))
     const [first] = ends
     // Nothing was stored: the whole batch may be sent again.
     if (first?.status === 'failed' && ends.length === texts.length && ends.every(hasFailed)) {
@@ -43,7 +47,7 @@ export function createBatchRoute(parts: PushRouteParts): RequestListener {
     const now = { quotas: parts.quotasOf(team), nowMs: clock.wallMs() }
     const answer = await bodyInTurns(
       exchange,
-      writeResults(texts, ends, (end) => endText(end, now, parts)),
+      writeResults(texts, ends, (end) => endText(end, now, { logger: parts.logger, response })),
     )
     if (answer !== null) answerJson(response, 200, answer)
   })
@@ -97,12 +101,20 @@ function hasFailed({ status }: PushEnd): boolean {
   return status === 'failed'
 }
 
+interface SortedPushes {
+  readonly texts: ReadonlyArray<string | null>
+  readonly jobs: readonly NewJob[]
+  /** What is traced of each of them. */
+  readonly sends: readonly TracedSend[]
+}
+
 /** The jobs to be stored, and in their places null between the answers to the others. */
 function* sortOut(
   items: readonly BatchItem[],
-  { team, principal, request: sent }: PushExchange,
-): SlicedWork<{ readonly texts: ReadonlyArray<string | null>; readonly jobs: readonly NewJob[] }> {
+  { team, principal, request: sent, trace }: PushExchange,
+): SlicedWork<SortedPushes> {
   const jobs: NewJob[] = []
+  const sends: TracedSend[] = []
   const callDepth = callDepthOf(sent)
   const texts: Array<string | null> = []
   for (const item of items) {
@@ -110,17 +122,20 @@ function* sortOut(
     else if (!mayUseQueue(principal, item.value.queue)) texts.push(NOT_ITS_QUEUE)
     else {
       const { queue, request, start, idempotency } = item.value
-      jobs.push({ team, queue, request: deepened(request, callDepth), start, idempotency })
+      const send = beginSend(trace, queue)
+      const made = traced(deepened(request, callDepth), send.context)
+      jobs.push({ team, queue, request: made, start, idempotency })
+      sends.push(send)
       texts.push(null)
     }
     yield
   }
-  return { texts, jobs }
+  return { texts, jobs, sends }
 }
 
-function endText(end: PushEnd, now: QuotasNow, parts: PushRouteParts): string {
+function endText(end: PushEnd, now: QuotasNow, told: FaultReport): string {
   if ('jobId' in end) return `{"status":201,${scheduledFields(end)}}`
-  if (end.status === 'failed') return faultText(end.fault, parts)
+  if (end.status === 'failed') return faultText(end.fault, told)
   const refusal = pushRefusal(end, now)
   if (refusal === null) return ''
   if (refusal.status === 422) return refusedText(422, refusal.problem)
@@ -128,9 +143,14 @@ function endText(end: PushEnd, now: QuotasNow, parts: PushRouteParts): string {
   return refusedText(refusal.status, { message: refusal.error, errors: {} }, seconds)
 }
 
-function faultText(fault: unknown, { logger }: PushRouteParts): string {
+/** Where a fault is logged, and the response whose trace it belongs to. */
+type FaultReport = Pick<PushRouteParts, 'logger'> & Pick<PushExchange, 'response'>
+
+function faultText(fault: unknown, { logger, response }: FaultReport): string {
   const isFull = fault instanceof StorageFullError
-  if (!isFull && !(fault instanceof StoreUnavailableError)) logger.error('a push failed', { fault })
+  if (!isFull && !(fault instanceof StoreUnavailableError)) {
+    logger.error('a push failed', { fault, ...traceFields(notedTrace(response)) })
+  }
   const message = isFull ? 'The job store is full' : 'The job store is unavailable, try again'
   return refusedText(503, { message, errors: {} }, RETRY_AFTER_SECONDS)
 }

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import type { RequestBody } from '../../contract/fields/json-body.ts'
 import { readPush } from '../../contract/requests/pushes/push-request.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
-import { deepened } from '../../domain/jobs/job-copy.ts'
+import { deepened, traced } from '../../domain/jobs/job-copy.ts'
 import { REQUEST_BODY_BYTES_MAX } from '../../domain/limits.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
@@ -15,6 +15,7 @@ import { readableBody } from '../bounds/costly-work.ts'
 import { callDepthOf } from '../pushes/call-depth.ts'
 import { createHotRoute, type HotRouteParts, type PushExchange } from '../pushes/hot-route.ts'
 import { answerPush } from '../pushes/push-answers.ts'
+import { beginSend, endSend } from '../pushes/push-trace.ts'
 
 export interface PushRouteParts extends HotRouteParts {
   readonly intake: JobIntake
@@ -27,7 +28,7 @@ export interface PushRouteParts extends HotRouteParts {
 /** `POST /api/jobs`, the hot route: after what every hot route refuses come 400 and 422. */
 export function createPushRoute(parts: PushRouteParts): RequestListener {
   const { intake, egress, teamSettings, clock } = parts
-  const push = (body: RequestBody, { team, principal, request, response }: PushExchange) => {
+  const push = (body: RequestBody, { team, principal, request, response, trace }: PushExchange) => {
     const settings = teamSettings.of(team)
     const read = readPush(body, {
       idempotencyKey: headerText(request.headers['idempotency-key']),
@@ -40,11 +41,12 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
         answerOtherQueues(response)
         return undefined
       }
-      return intake
-        .push({ ...read.value, request: deepened(read.value.request, callDepthOf(request)), team })
-        .then((result) =>
-          answerPush(response, result, { quotas: parts.quotasOf(team), nowMs: clock.wallMs() }),
-        )
+      const send = beginSend(trace, read.value.queue)
+      const made = traced(deepened(read.value.request, callDepthOf(request)), send.context)
+      return intake.push({ ...read.value, request: made, team }).then((result) => {
+        endSend(send, result)
+        answerPush(response, result, { quotas: parts.quotasOf(team), nowMs: clock.wallMs() })
+      })
     }
     if (read.kind === 'malformed') answerError(response, 400, read.error)
     else answerProblem(response, read.problem)

@@ -46,6 +46,7 @@ function jobLines(job: ShownJob, { isWide, width }: Screen): readonly string[] {
     ...(job.cron_id === null ? [] : [`run of cron ${job.cron_id}`]),
     ...((job.bulk_id ?? null) === null ? [] : [`made by bulk ${job.bulk_id}`]),
     ...(job.queue === null ? [] : [`queue ${job.queue} (${job.queue_id})`]),
+    ...((job.trace_id ?? null) === null ? [] : [`trace ${job.trace_id}`]),
     `${job.method} ${job.url}`,
     ...(job.callback_url === null ? [] : [`callback to ${job.callback_url}`]),
     `${job.status}${job.final_status === null ? '' : `, ${job.final_status}`}`,

@@ -1,5 +1,6 @@
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../domain/jobs/job.ts'
+import { traceIdOf } from '../../domain/net/trace-context.ts'
 import { isPlainText, type JobView, viewChain, viewJob } from '../../domain/jobs/job-view.ts'
 import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
 import type { Waiting } from '../../domain/jobs/waiting.ts'
@@ -32,13 +33,14 @@ export function writeJob(
 ): string | null {
   const view = viewJob(chain, jobId, jobIds)
   if (view === null) return null
-  const { headers, headerSecrets = {} } = chain.request
+  const { headers, headerSecrets = {}, trace } = chain.request
   const before = { ...toSummary(chain, view, jobIds), headers, header_secrets: headerSecrets }
   const calls = chain.calls.filter((call) => call.jobId === jobId).map(toCall)
   const after = {
     waiting: waiting === null ? null : toWireWaiting(waiting),
     settings: chain.settings === undefined ? null : toWireSettings(chain.settings),
     expires_at: timestampOrNull(chain.purgeAtMs ?? null),
+    trace_id: trace === undefined ? null : traceIdOf(trace),
     chain: viewChain(chain, jobIds).map((each) => toSummary(chain, each, jobIds)),
     calls,
     calls_dropped: view.completedAtMs !== null && calls.length === 0 ? 1 : 0,

@@ -1,3 +1,4 @@
+import type { TraceContext } from '../net/trace-context.ts'
 import type { AttemptEnd } from './retry-policy.ts'
 import type { JobRequest } from './job.ts'
 import type { JobIds } from './job-ids.ts'
@@ -12,6 +13,8 @@ export interface Callback {
   readonly body: string
   /** Call depth of the job that it reports. */
   readonly callDepth?: number
+  /** The trace of that job; absent = none. */
+  readonly trace?: TraceContext
 }
 
 /** The callback to send after an attempt; null for none. */
@@ -32,6 +35,7 @@ export function callbackFor(options: {
   return {
     url: request.callbackUrl,
     ...(request.callDepth === undefined ? {} : { callDepth: request.callDepth }),
+    ...(request.trace === undefined ? {} : { trace: request.trace }),
     webhookId: end.isTerminal ? `${uuid}_cb` : `${uuid}_cb_${attempt}`,
     body: JSON.stringify({
       type: 'job_execution',

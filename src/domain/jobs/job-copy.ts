@@ -1,7 +1,10 @@
+import type { TraceContext } from '../net/trace-context.ts'
 import type { JobChain, JobRequest, LostField } from './job.ts'
 
 /** Fields of a request that are to differ; null removes an optional one. */
-export type RequestChange = Partial<Omit<JobRequest, 'cron' | 'successAssertions' | 'callDepth' | 'bulkId'>>
+export type RequestChange = Partial<
+  Omit<JobRequest, 'cron' | 'successAssertions' | 'callDepth' | 'bulkId' | 'trace'>
+>
 
 export type RequestCopy =
   | { readonly status: 'complete'; readonly request: JobRequest }
@@ -26,6 +29,11 @@ export function ofBulk(request: JobRequest, bulkId: number | null): JobRequest {
   const { bulkId: former, ...others } = request
   if (bulkId !== null) return { ...others, bulkId }
   return former === undefined ? request : others
+}
+
+/** The request of a job that belongs to this trace; null = it stays as it is. */
+export function traced(request: JobRequest, trace: TraceContext | null): JobRequest {
+  return trace === null ? request : { ...request, trace }
 }
 
 /** A copy of a request must not be less deep than the original, or a job that copies itself would go on for ever. */

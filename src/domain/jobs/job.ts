@@ -1,4 +1,5 @@
 import type { SuccessAssertion } from './assertion.ts'
+import type { TraceContext } from '../net/trace-context.ts'
 import type { CallbackEvents, ChainSettings, RecordedResponses } from './queue-settings.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -76,6 +77,8 @@ export interface JobRequest {
   readonly callDepth?: number
   /** The bulk that made this job; absent = none did. */
   readonly bulkId?: number
+  /** The trace it belongs to; absent = none. */
+  readonly trace?: TraceContext
 }
 
 /** One attempt that has ended. Times are Redis time, Unix ms. */

@@ -1,12 +1,15 @@
 import { soughtTexts } from '../../domain/jobs/assertion.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
+import type { TraceContext } from '../../domain/net/trace-context.ts'
 import type { EndedCall, HttpCall, HttpCaller, HttpCallResult } from '../../ports/http-caller.ts'
 import type { ClaimedCallback, ClaimedJob, ClaimedWork, WorkEnd } from '../../ports/jobs.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { OwnSecretsSource } from '../../ports/access/own-secrets.ts'
 import { maskedHeadersOf, type TeamSettingsSource } from '../../ports/settings.ts'
+import type { Tracing } from '../../ports/tracing/tracing.ts'
 import type { NoteDefect } from '../defect-notes.ts'
 import { endJob } from './attempt-end.ts'
+import { beginCallTrace, endCallSpan } from './call-span.ts'
 import { bodyOf, defaultContentType } from './job-body.ts'
 import { secretPartOf } from './own-settings.ts'
 
@@ -24,6 +27,8 @@ export interface CallRunnerOptions {
   readonly teams: TeamSettingsSource & OwnSecretsSource
   readonly jobIds: JobIds
   readonly metrics: Metrics
+  /** Left out where nothing is recorded. */
+  readonly tracing?: Tracing
   readonly noteDefect: NoteDefect
   /** 0–1. */
   random(): number
@@ -39,10 +44,7 @@ export interface CallRunnerOptions {
  */
 export function createCallRunner(options: CallRunnerOptions): CallRunner {
   const maskedOf = (team: string) => maskedHeadersOf(options.teams.of(team))
-  return async (work, signal, redisNowMs) => {
-    if (work.kind === 'damaged') return { type: 'quarantined', work }
-    const call = prepareCall(options, work, redisNowMs)
-    const result = 'missing' in call ? notMade(call.missing) : await makeCall(options, { work, call, signal })
+  const endOf = (work: Called, result: HttpCallResult, redisNowMs: () => number): WorkEnd => {
     if (result.kind === 'local_fault') noteLocalFault(options, work)
     if (result.kind === 'local_fault') return { type: 'released', work }
     if (result.kind === 'aborted') return { type: 'released', work, isCut: true }
@@ -50,6 +52,21 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     countCallback(options, work, result)
     return { type: 'callback_ended', work }
   }
+  return async (work, signal, redisNowMs) => {
+    if (work.kind === 'damaged') return { type: 'quarantined', work }
+    const { span, context } = beginCallTrace(options, work, redisNowMs)
+    const call = prepareCall(options, work, { trace: context, redisNowMs })
+    const result = 'missing' in call ? notMade(call.missing) : await makeCall(options, { work, call, signal })
+    const end = endOf(work, result, redisNowMs)
+    if (span === null) return end
+    return endCallSpan(span, { end, result: isEnded(result) ? result : null }, options.noteDefect)
+  }
+}
+
+type Called = ClaimedJob | ClaimedCallback
+
+function isEnded(result: HttpCallResult): result is EndedCall {
+  return result.kind === 'answered' || result.kind === 'failed'
 }
 
 type NotMade = { readonly missing: string }
@@ -58,14 +75,16 @@ const NOT_PREPARED: NotMade = { missing: 'The call could not be made because of 
 
 function prepareCall(
   { teams, jobIds, noteDefect, aheadMs = () => 0 }: CallRunnerOptions,
-  work: ClaimedJob | ClaimedCallback,
-  redisNowMs: () => number,
+  work: Called,
+  { trace, redisNowMs }: { readonly trace: TraceContext | undefined; redisNowMs(): number },
 ): HttpCall | NotMade {
   try {
     const timestampSeconds = Math.floor((redisNowMs() - aheadMs()) / 1000)
-    return work.kind === 'job'
-      ? jobCall(work, { teams, jobIds, timestampSeconds })
-      : callbackCall(work, teams, timestampSeconds)
+    const call =
+      work.kind === 'job'
+        ? jobCall(work, { teams, jobIds, timestampSeconds })
+        : callbackCall(work, teams, timestampSeconds)
+    return trace === undefined || 'missing' in call ? call : { ...call, trace }
   } catch (error) {
     noteDefect('call', error, work)
     return NOT_PREPARED
@@ -140,7 +159,7 @@ async function makeCall(
     call,
     signal,
   }: {
-    readonly work: ClaimedJob | ClaimedCallback
+    readonly work: Called
     readonly call: HttpCall
     readonly signal: AbortSignal
   },

@@ -257,7 +257,8 @@ export class ExecutorSession {
   #countStart(work: ClaimedWork): void {
     const { metrics, noteDefect } = this.#options
     try {
-      if (work.kind === 'job') metrics.jobStarted(work.startedAtMs - work.scheduledAtMs)
+      if (work.kind !== 'job') return
+      metrics.jobStarted(work.startedAtMs - work.scheduledAtMs, work.request.trace)
     } catch (error) {
       noteDefect('aside', error, work)
     }

@@ -25,6 +25,7 @@ export function headersToSend(
   let hasContentType = false
   let hasAcceptEncoding = false
   let hasUserAgent = false
+  let hasTrace = false
   for (const name in call.headers) {
     const value = call.headers[name] ?? ''
     if (forbiddenHeaderReason(name) !== null || invalidHeaderValue(value)) continue
@@ -33,11 +34,17 @@ export function headersToSend(
     if (lower === 'content-type') hasContentType = true
     else if (lower === 'accept-encoding') hasAcceptEncoding = true
     else if (lower === 'user-agent') hasUserAgent = true
+    else if (lower === 'traceparent' || lower === 'tracestate') hasTrace = true
   }
   if (body.content !== null && !hasContentType) headers.push('content-type', call.contentType)
   // Bodies are stored and searched as received, never decompressed.
   if (!hasAcceptEncoding) headers.push('accept-encoding', 'identity')
   if (!hasUserAgent) headers.push('user-agent', userAgent)
+  const { trace } = call
+  if (trace !== undefined && !hasTrace) {
+    headers.push('traceparent', trace.parent)
+    if (trace.state !== undefined) headers.push('tracestate', trace.state)
+  }
   for (const name in call.identity) headers.push(`X-Punctual-${name}`, call.identity[name] ?? '')
   const { webhookId, timestampSeconds } = call
   headers.push('webhook-id', webhookId, 'webhook-timestamp', String(timestampSeconds))

@@ -17,6 +17,7 @@ import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { RequestMetrics } from '../../ports/metrics.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { QueueStore } from '../../ports/queues.ts'
+import type { Tracing } from '../../ports/tracing/tracing.ts'
 import { createAlertStore } from '../../redis/ledger/alerts/alert-store.ts'
 import { createIssueStore } from '../../redis/ledger/issues/issue-store.ts'
 import type { KnownWindows, WindowSource, WindowStore } from '../../ports/windows.ts'
@@ -98,6 +99,7 @@ interface ApiPartOptions {
   /** Passed on to `DashboardParts`. */
   echoAt?(): string | null
   requests: RequestMetrics
+  tracing: Tracing
   /** How long it keeps serving after a stop; 0 when absent. */
   shutdownDelayMs?: number
   logger: Logger
@@ -165,6 +167,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
     channelHealth: createChannelHealthReader(engine),
     egress: options.egress,
+    tracing: options.tracing,
     jobIds: engine.jobIds,
     ...(await openBoxes(options.store)),
     gate,

@@ -11,6 +11,7 @@ import { createHttpCaller } from '../../outbound/http-caller.ts'
 import type { EgressGuard } from '../../outbound/egress/egress-guard.ts'
 import type { OwnSecretsSource } from '../../ports/access/own-secrets.ts'
 import type { BoundedTeamsSource, NotifiedTeamsSource } from '../../ports/settings.ts'
+import type { Tracing } from '../../ports/tracing/tracing.ts'
 import type { WindowSource } from '../../ports/windows.ts'
 import { createBulkActs } from '../../redis/jobs/bulk/acts.ts'
 import { createBulkShard } from '../../redis/jobs/bulk/bulk-shard.ts'
@@ -47,12 +48,13 @@ interface ExecutorPartOptions {
   teams: BoundedTeamsSource & NotifiedTeamsSource & OwnSecretsSource
   windows: WindowSource
   telemetry: Telemetry
+  tracing: Tracing
   lifecycle: Lifecycle
 }
 
 /** Starts an executor on a store; it is stopped with the lifecycle. */
 export async function startExecutor(options: ExecutorPartOptions): Promise<Executor> {
-  const { settings, store, teams, lifecycle } = options
+  const { settings, store, teams, tracing, lifecycle } = options
   const { logger, metrics, loops } = options.telemetry
   const { engine } = store
   const hints = await openWakeHints(settings, options)
@@ -77,6 +79,7 @@ export async function startExecutor(options: ExecutorPartOptions): Promise<Execu
       windows: options.windows,
       settings: teams,
       quotas: quotasOfSettings(settings),
+      tracing,
     }),
     hints,
     caller,
@@ -92,6 +95,7 @@ export async function startExecutor(options: ExecutorPartOptions): Promise<Execu
     clock: systemClock,
     logger,
     metrics,
+    tracing,
     loops,
     capacity,
     newExecutorId: () =>
@@ -167,14 +171,14 @@ function openNotifier({
 
 function shardPortsOf(
   engine: Engine,
-  { cohort, ...limits }: { cohort: SuspectCohort } & LimitScanOptions,
+  { cohort, tracing, ...limits }: { cohort: SuspectCohort; tracing: Tracing } & LimitScanOptions,
 ): ShardPorts[] {
   const { windows } = limits
   return engine.shards.map(({ shard }) => ({
     shard,
     openSource: (executorId) => new RedisJobSource(engine, shard, executorId, { cohort, windows }),
     maintenance: createShardMaintenance(engine, shard, windows, limits),
-    crons: createCronSource(engine, shard),
+    crons: createCronSource(engine, shard, tracing),
   }))
 }
 

@@ -3,6 +3,7 @@ import type { Executor } from '../../executor/executor.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { LoopHealth } from '../../ports/loops/loop-health.ts'
 import type { Metrics } from '../../ports/metrics.ts'
+import type { Exemplars } from '../../telemetry/open-metrics/exemplars.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { createLoopHealth } from '../../telemetry/loop-health.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
@@ -19,6 +20,7 @@ export interface Telemetry {
   readonly loops: LoopHealth
   /** Registry, for series that only one role has. */
   readonly registry: Registry
+  readonly exemplars: Exemplars
   /**
    * Answers the port. It starts before the role's work and stops after it: a role that stops is alive and not ready, and so
    * is one with a loop that fails turn after turn.
@@ -40,13 +42,14 @@ export function createTelemetry(settings: {
 }): Telemetry {
   const plain = createLogger({ level: settings.logLevel, format: settings.logFormat })
   const logger = settings.testClock === true ? plain.child({ testClock: true }) : plain
-  const { metrics, registry, render } = createMetrics({ processMetrics: true })
+  const { metrics, registry, exemplars, render } = createMetrics({ processMetrics: true })
   const { loops, check: loopsCheck } = createLoopHealth({ clock: systemClock, logger, metrics })
   return {
     logger,
     metrics,
     loops,
     registry,
+    exemplars,
     startOpsServer: async ({ host, port, checks, lifeChecks = [], lifecycle }) => {
       const running = { name: 'running', failure: () => (lifecycle.isStopping() ? 'stopping' : null) }
       const server = new OpsServer({

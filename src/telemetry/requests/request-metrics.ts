@@ -1,10 +1,12 @@
 import type { Counter, Registry } from 'prom-client'
 import type { RequestMetrics } from '../../ports/metrics.ts'
+import type { Exemplars } from '../open-metrics/exemplars.ts'
 
 /** Upper bounds of the buckets: a push takes milliseconds, a search up to seconds. */
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'])
 const OTHER = 'other'
+const DURATION = 'punctual_http_request_duration_seconds'
 
 /** Answers to one method of one route. */
 class Tally {
@@ -20,18 +22,23 @@ class Tally {
   add(code: number, seconds: number | null): void {
     this.codes.set(code, (this.codes.get(code) ?? 0) + 1)
     if (seconds === null) return
-    let bucket = 0
-    while (bucket < REQUEST_SECONDS.length && seconds > (REQUEST_SECONDS[bucket] ?? 0)) bucket += 1
+    const bucket = bucketOf(seconds)
     this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1
     this.#seconds[0] = this.seconds + seconds
   }
+}
+
+function bucketOf(seconds: number): number {
+  let bucket = 0
+  while (bucket < REQUEST_SECONDS.length && seconds > (REQUEST_SECONDS[bucket] ?? 0)) bucket += 1
+  return bucket
 }
 
 /**
  * The series of an API. They are counted here and written when they are scraped, because prom-client makes a text of the
  * labels each time it counts: no push shall pay for that.
  */
-export function createRequestMetrics(registry: Registry): RequestMetrics {
+export function createRequestMetrics(registry: Registry, exemplars?: Exemplars): RequestMetrics {
   const tallies = new Map<string, Map<string, Tally>>()
   const tallyOf = (method: string, route: string): Tally => {
     let ofRoute = tallies.get(route)
@@ -55,7 +62,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
       ),
   })
   register(registry, {
-    name: 'punctual_http_request_duration_seconds',
+    name: DURATION,
     type: 'histogram',
     help: 'From the head of a request to the end of its response, without streams.',
     labelNames: ['method', 'route'],
@@ -70,7 +77,13 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     values: () => [{ labels: {}, value: shed }],
   })
   return {
-    answered: (method, route, code, seconds) => tallyOf(method, route).add(code ?? 0, seconds),
+    answered: (method, route, code, seconds, trace) => {
+      tallyOf(method, route).add(code ?? 0, seconds)
+      if (trace === undefined || seconds === null) return
+      const le = REQUEST_SECONDS[bucketOf(seconds)] ?? '+Inf'
+      const known = METHODS.has(method) ? method : OTHER
+      exemplars?.note(`${DURATION}_bucket{le="${le}",method="${known}",route="${route}"}`, seconds, trace)
+    },
     pushShed: () => {
       shed += 1
     },

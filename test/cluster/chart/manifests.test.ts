@@ -84,6 +84,12 @@ const VARIANTS = {
     'notifications.smtp.port=465',
     'notifications.smtp.cidrs={10.1.2.3/32}',
   ],
+  'a tracing system': [
+    'tracing.endpoint=https://otlp.example:4318/prefix',
+    'tracing.samplerRatio=0.00001',
+    'tracing.existingSecret=otlp',
+    'tracing.cidrs={10.1.2.3/32}',
+  ],
   'every place of a pod': [
     'imagePullSecrets[0].name=pull',
     `image.digest=sha256:${'0'.repeat(64)}`,
@@ -359,6 +365,42 @@ describe('the mail server', () => {
   })
 })
 
+describe('a tracing system', () => {
+  const waysTo = async (component: string, set: readonly string[]) => {
+    const policy = documentsOf(await renderChart({ set })).find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === `punctual-${component}`,
+    )
+    const rules = (policy?.spec?.['egress'] ?? []) as { ports?: { port: number }[]; to?: unknown }[]
+    return rules.filter(({ ports }) => ports?.some(({ port }) => [4317, 4318].includes(port)))
+  }
+  const endpoint = 'tracing.endpoint=http://collector.observability:4318'
+
+  test('is reached and known where there is one, by the API and executors', async () => {
+    const open = [{ ports: [{ protocol: 'TCP', port: 4318 }] }]
+    expect(await waysTo('api', [endpoint])).toEqual(open)
+    expect(await waysTo('executor', [endpoint])).toEqual(open)
+    expect(await waysTo('controller', [endpoint])).toEqual([])
+    const there = [endpoint, 'tracing.port=4317', 'tracing.cidrs={10.1.2.3/32}']
+    expect(await waysTo('executor', there)).toEqual([
+      { ports: [{ protocol: 'TCP', port: 4317 }], to: [{ ipBlock: { cidr: '10.1.2.3/32' } }] },
+    ])
+    const rendered = await renderChart({ set: [endpoint, 'tracing.existingSecret=otlp'] })
+    const variables = [
+      /OTEL_EXPORTER_OTLP_ENDPOINT\n +value: "http:\/\/collector.observability:4318"/g,
+      /OTEL_TRACES_SAMPLER\n +value: parentbased_traceidratio/g,
+      /OTEL_TRACES_SAMPLER_ARG\n +value: "0.01"/g,
+      /OTEL_EXPORTER_OTLP_HEADERS\n +valueFrom:\n +secretKeyRef:\n +name: otlp\n +key: headers/g,
+    ]
+    expect(variables.map((variable) => rendered.match(variable)?.length)).toEqual([2, 2, 2, 2])
+  })
+
+  test('opens nothing where there is none', async () => {
+    expect(await waysTo('api', [])).toEqual([])
+    expect(await waysTo('executor', [])).toEqual([])
+    expect(await renderChart()).not.toContain('OTEL_')
+  })
+})
+
 describe('the ways out', () => {
   const settingsWith = async (set: readonly string[]) => {
     const rendered = await renderChart({ set })
@@ -547,6 +589,8 @@ test.each([
     'api.autoscaling.enabled=true,api.autoscaling.minReplicas=11',
     /api\.autoscaling: minReplicas \(11\) is above maxReplicas \(10\)/,
   ],
+  ['tracing.existingSecret=a', /tracing\.existingSecret: give tracing\.endpoint too, or neither/],
+  ['tracing.endpoint=collector:4318', /\/tracing\/endpoint.*does not match/],
   ['notifications.smtp.existingSecret=a', /notifications\.smtp: give existingSecret and from, or neither/],
   ['notifications.smtp.from=nobody', /\/notifications\/smtp\/from.*does not match/],
   ['redis.external.url=redis://a,redis.external.existingSecret=b', /give url or existingSecret, not both/],

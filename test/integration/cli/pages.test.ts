@@ -23,6 +23,7 @@ const SEEN: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/how-to/respect-a-rate-limit.md': [/10\/s/],
   'docs/how-to/find-out-why-a-job-waits.md': [/paused/, /an example/],
   'docs/how-to/recover-from-an-outage.md': [/503/, /replay/],
+  'docs/how-to/follow-a-job-in-your-traces.md': [/^trace [0-9a-f]{32}$/m],
   'docs/how-to/develop-locally.md': [/"run_at"/, /webhook-signature: valid/],
   'docs/how-to/tests-with-the-clock.md': [/"ahead_seconds":3600/],
   'docs/reference/signing.md': [/webhook-signature: valid/],

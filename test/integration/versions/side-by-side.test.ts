@@ -50,7 +50,11 @@ async function everyEnd(here: Installation) {
   target.route('/judged', statuses(201, 200))
   const queue = await client.makeQueue('mails', SETTINGS)
   const pushed = (path: string, more: object = {}) =>
-    client.push({ queue: 'mails', url: url(path), payload: { path }, tags: { path }, ...more })
+    client.push(
+      { queue: 'mails', url: url(path), payload: { path }, tags: { path }, ...more },
+      // The version before reads over it.
+      { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`, tracestate: 'a=1' },
+    )
   const chains = await Promise.all([
     pushed('fine', { callback_url: url('called-back'), headers: { 'X-Own': 'kept' } }),
     pushed('retried'),

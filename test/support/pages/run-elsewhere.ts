@@ -9,6 +9,7 @@ type Elsewhere = {
 } & ({ readonly by: string } | { readonly because: string })
 
 const README_TEST = 'test/integration/standalone/readme.test.ts'
+const FORWARD_TEST = 'test/integration/cli/forward.test.ts'
 const README_ON_KIND = 'test/e2e/releases/readme.ts'
 const STANDALONE_IMAGE = 'test/e2e/one-machine/standalone-image.ts'
 const NEEDS_DOCKER = 'it needs Docker'
@@ -75,5 +76,17 @@ export const RUN_ELSEWHERE: readonly Elsewhere[] = [
     page: 'docs/reference/egress.md',
     begins: 'PUNCTUAL_EGRESS_DENY=',
     by: 'test/unit/outbound/egress/egress-guard.test.ts',
+  },
+  { page: 'docs/reference/cli.md', begins: 'punctual listen --forward ', by: FORWARD_TEST },
+  { page: 'docs/how-to/develop-locally.md', begins: 'punctual listen --forward ', by: FORWARD_TEST },
+  {
+    page: 'docs/how-to/follow-a-job-in-your-traces.md',
+    begins: 'OTEL_EXPORTER_OTLP_ENDPOINT=',
+    by: 'test/integration/outbound/traces.test.ts',
+  },
+  {
+    page: 'docs/how-to/tests-with-the-clock.md',
+    begins: 'make image ',
+    because: `${NEEDS_DOCKER} and kind; scripts/check-kind-action.sh is run by CI on a cluster of its own`,
   },
 ]

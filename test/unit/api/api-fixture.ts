@@ -15,6 +15,7 @@ import { quotasOf } from '../../../src/domain/quotas.ts'
 import type { MaintenanceWindow, WindowSettings } from '../../../src/domain/windows/maintenance-window.ts'
 import type { WindowChange } from '../../../src/ports/windows.ts'
 import type { Clock, Logger } from '../../../src/ports/runtime.ts'
+import { NO_TRACING } from '../../../src/ports/tracing/tracing.ts'
 import type { Cron } from '../../../src/ports/crons.ts'
 import type { DeadLetterGroup, JobIntake, NewJob, PushEnd, PushResult } from '../../../src/ports/jobs.ts'
 import type { AlertDelivery } from '../../../src/ports/notifications.ts'
@@ -286,6 +287,7 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
       },
     ),
     gate: new CostGate(clock),
+    tracing: NO_TRACING,
     shedder: new PushShedder({ clock, logger, requests: { pushShed: () => undefined } }),
     jobs: fakeJobs(),
     queues: {

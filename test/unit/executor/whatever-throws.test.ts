@@ -50,7 +50,7 @@ interface Plant {
 }
 
 const SETTINGS = ['timeoutSeconds', 'retriesEnabled', 'retryDelays', 'successAssertions', 'callbackEvents']
-const REQUEST = ['url', 'method', 'headers', 'payload', 'callbackUrl', 'callDepth', 'cron']
+const REQUEST = ['url', 'method', 'headers', 'payload', 'callbackUrl', 'callDepth', 'cron', 'trace']
 const RESULT = [
   'status',
   'durationMs',

@@ -35,6 +35,7 @@ const standaloneMistake = (variable: string, text: string) =>
 describe('defaults', () => {
   it('are those of the reference', () => {
     expect(loadStandaloneSettings({}, {})).toEqual({
+      tracing: null,
       publicUrl: null,
       dashboard: 'on',
       basePath: '',

@@ -695,6 +695,12 @@ export interface Job {
    */
   expires_at: Timestamp | null
   /**
+   * The trace of the chain, by its id in tracing systems: that of the push's `traceparent`, or one that Punctual
+   * began; null = none.
+   *
+   */
+  trace_id: string | null
+  /**
    * Every job of the chain, oldest first, this one included.
    *
    * @maxItems 11

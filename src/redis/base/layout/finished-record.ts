@@ -10,6 +10,7 @@ import {
   decodeAttempts,
   decodeBodyEncoding,
   decodeMark,
+  decodeTrace,
   encodeAssertions,
   encodeBodyEncoding,
   encodeMark,
@@ -32,6 +33,7 @@ const KEPT_HEADERS_CHARACTERS_MAX = 1024
 /**
  * The record of an ended chain. Its payload is kept only as long as its call records. Its call depth is not kept: a job
  * made from it is as deep as the call that makes it.
+ * Of its trace context the state is not kept: only tracing systems read it, and the job sends it no more.
  */
 export interface FinishedRecord {
   readonly end: ChainEnd
@@ -73,6 +75,7 @@ export function encodeFinished(record: FinishedRecord): string {
         record.hadNoPayload ? 1 : 0,
         request.bulkId ?? 0,
         encodeBodyEncoding(request.bodyEncoding),
+        request.trace?.parent ?? 0,
       ],
       (index) => (index === 3 ? METHODS.indexOf('POST') : 0),
     ),
@@ -137,6 +140,7 @@ export function decodeFinished(text: string): FinishedRecord {
     hadNoPayload,
     bulkId = 0,
     bodyEncoding = 0,
+    traceParent,
   ] = JSON.parse(text) as [
     string,
     AttemptTuple[],
@@ -151,6 +155,7 @@ export function decodeFinished(text: string): FinishedRecord {
     number?,
     number?,
     number?,
+    unknown?,
   ]
   if (typeof url !== 'string') throw new Error('the summary of a chain is damaged')
   return {
@@ -166,6 +171,7 @@ export function decodeFinished(text: string): FinishedRecord {
       cron: decodeMark(cron),
       ...(bulkId === 0 ? {} : { bulkId }),
       ...decodeBodyEncoding(bodyEncoding),
+      ...decodeTrace(traceParent),
     },
     replayedAs: replayedAs === undefined || replayedAs === 0 ? null : replayedAs,
     hadNoPayload: hadNoPayload === 1,

@@ -1,4 +1,5 @@
 import { INLINE_REQUEST_BYTES_MAX } from '../../../domain/limits.ts'
+import { traceContextOf, type TraceContext } from '../../../domain/net/trace-context.ts'
 import {
   BODY_ENCODINGS,
   FAILURE_REASONS,
@@ -31,9 +32,6 @@ const SOUND = /^\d{13}[1-9a-g]\d[0-3]\d{3}[\w-]{11}(?:-?\d{1,13})?\|[^\n]*\n/
 /** The prefix of a quarantined dead letter; see execute/finish/settle.lua. */
 const QUARANTINED = /^!([1-9a-g])(\d{13})\n/
 
-/** The settings hash of system jobs, whose settings are fixed in the program. */
-export const SYSTEM_SETTINGS_HASH = '-----------'
-
 type Meta = [
   url: string,
   method?: number,
@@ -50,6 +48,8 @@ type Meta = [
   bulkId?: number,
   bodyEncoding?: number,
   recordResponses?: number,
+  traceParent?: string | 0,
+  traceState?: string | 0,
 ]
 
 /** A separate line if the request is large. */
@@ -57,15 +57,6 @@ type Moved = [headers: Record<string, string>, successAssertions: EncodedAsserti
 
 export type EncodedMark = [cronId: number, tickMs: number, isManual?: 0 | 1, signer?: string]
 export type EncodedAssertions = Array<[type: SuccessAssertion['type'], value: never]>
-
-/** A callback: its URL, its team and its `webhook-id`. */
-export interface SystemRequest {
-  readonly url: string
-  readonly team: string
-  readonly webhookId: string
-  readonly body: string
-  readonly callDepth?: number
-}
 
 /** The request part in two pieces: one for the record, one for `p:` ('' if none). */
 export interface EncodedRequest {
@@ -104,6 +95,8 @@ function metaText(
     request.bulkId ?? 0,
     encodeBodyEncoding(request.bodyEncoding),
     encodeRecorded(request.recordResponses),
+    request.trace?.parent ?? 0,
+    request.trace?.state ?? 0,
   ]
   return JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))
 }
@@ -140,6 +133,8 @@ export function decodeRequest(part: string): JobRequest {
     bulkId = 0,
     bodyEncoding = 0,
     recorded,
+    traceParent,
+    traceState,
   ] = meta as Meta
   const { headers, assertions, payload } = largePartsOf(meta as Meta, rest)
   const request: JobRequest = {
@@ -159,6 +154,7 @@ export function decodeRequest(part: string): JobRequest {
     ...(bulkId === 0 ? {} : { bulkId }),
     ...decodeBodyEncoding(bodyEncoding),
     ...decodeOwnRecorded(recorded),
+    ...decodeTrace(traceParent, traceState),
   }
   if (!isRequest(request)) throw new Error('a request is damaged')
   return request
@@ -222,6 +218,12 @@ export function decodeBodyEncoding(code: number): Pick<JobRequest, 'bodyEncoding
   return { bodyEncoding }
 }
 
+/** Leaves out a context that is not sound: nobody needs it to make a call. */
+export function decodeTrace(parent: unknown, state?: unknown): { readonly trace?: TraceContext } {
+  const trace = traceContextOf(parent, state)
+  return trace === null ? {} : { trace }
+}
+
 export function encodeMark(mark: CronOrigin | null): EncodedMark | 0 {
   if (mark === null) return 0
   const { cronId, tickMs, isManual, signer } = mark
@@ -243,28 +245,11 @@ export function decodeAssertions(assertions: EncodedAssertions): SuccessAssertio
   return assertions.map(([type, value]) => ({ type, value }))
 }
 
-function splitRequest(part: string): { meta: unknown[]; rest: string | null } {
+/** The two pieces of a request part: what its first line says, and what follows; null = nothing does. */
+export function splitRequest(part: string): { meta: unknown[]; rest: string | null } {
   const end = part.indexOf('\n', 1)
   const meta = JSON.parse(end === -1 ? part.slice(1) : part.slice(1, end)) as unknown[]
   return { meta, rest: end === -1 ? null : part.slice(end + 1) }
-}
-
-export function encodeSystemRequest(request: SystemRequest): string {
-  const { url, team, webhookId, callDepth, body } = request
-  return `\n${JSON.stringify([url, team, webhookId, ...(callDepth === undefined ? [] : [callDepth])])}\n${body}`
-}
-
-export function decodeSystemRequest(part: string): SystemRequest {
-  const { meta, rest } = splitRequest(part)
-  const [url, team, webhookId, callDepth] = meta as [string, string, string, number?]
-  if ([url, team, webhookId].some((part) => typeof part !== 'string'))
-    throw new Error('a callback is damaged')
-  return { url, team, webhookId, ...(callDepth === undefined ? {} : { callDepth }), body: rest ?? '' }
-}
-
-/** The record of a system job without its due time, which the step writes. */
-export function encodeSystemRecord(request: SystemRequest, timeoutSeconds: number): string {
-  return `100${String(timeoutSeconds).padStart(3, '0')}${SYSTEM_SETTINGS_HASH}|${encodeSystemRequest(request)}`
 }
 
 /** Whether a sound record is one of a first attempt, without reading it. */

@@ -1,5 +1,6 @@
 import { TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX } from '../../../domain/limits.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../../../ports/crons.ts'
+import { NO_TRACING, type SendSpan, type Tracing } from '../../../ports/tracing/tracing.ts'
 import { hintWake, shardKeys, type Engine } from '../../base/engine/engine.ts'
 import { learnShardTime } from '../../base/engine/shard-clock.ts'
 import { endedAmong } from '../ended-runs.ts'
@@ -11,7 +12,8 @@ import { TickSender, type PreparedTick } from './tick-sender.ts'
 /** How long one tick is sent again; after that the caller reads the crons again. */
 const RESEND_MS = 2_000
 
-export function createCronSource(engine: Engine, shard: number): CronSource {
+/** @param tracing begins the traces of runs; none unless given */
+export function createCronSource(engine: Engine, shard: number, tracing: Tracing = NO_TRACING): CronSource {
   const keys = shardKeys(engine, shard)
   const sender = new TickSender(engine, { keys, resendForMs: RESEND_MS })
   const quarantine = new CronQuarantine(engine, () => engine.runner.redisNowMs(shard))
@@ -29,7 +31,8 @@ export function createCronSource(engine: Engine, shard: number): CronSource {
     },
     due: (skip) => crons.due(skip),
     upcoming: (afterMs, untilMs, limit) => crons.upcoming(afterMs, untilMs, limit),
-    prepare: (decided) => prepare(engine, sender, decided),
+    prepare: (decided) =>
+      prepare(engine, sender, decided, (each) => spansOf(tracing, each, engine.runner.redisNowMs(shard))),
     hint: () => hintWake(engine, shard),
     redisNowMs: () => engine.runner.redisNowMs(shard),
   }
@@ -39,6 +42,7 @@ async function prepare(
   engine: Engine,
   sender: TickSender,
   decided: readonly DecidedCron[],
+  beginSpans: (decided: DecidedCron) => ReadonlyArray<SendSpan | null>,
 ): Promise<PreparedTicks[]> {
   const running = decided.flatMap(({ cron }) => forbiddingRun(cron) ?? [])
   const ended = await endedAmong(engine, running)
@@ -51,6 +55,7 @@ async function prepare(
       entries.push({
         ...entryOf(canRun ? each : withoutRuns(each), ended),
         queue: canRun ? queue : null,
+        spans: canRun ? beginSpans(each) : [],
       })
     }
     const step = await sender.prepare(entries)
@@ -65,10 +70,23 @@ async function send(sender: TickSender, step: PreparedTick): Promise<TickAnswer>
   let outdated = 0
   outcomes.forEach(({ code, value }, i) => {
     // '-' is no due time: the team's share of free memory allowed no run.
-    if (code === 'done' && value !== '-') started += step.entries[i]?.run.length ?? 0
+    const entry = code === 'done' && value !== '-' ? step.entries[i] : undefined
+    started += entry?.run.length ?? 0
+    entry?.runs.forEach(({ jobId }, nth) => entry.spans?.[nth]?.end(jobId))
     if (code === 'outdated' || code === 'missing') outdated += 1
   })
   return { started, outdated }
+}
+
+function spansOf(
+  tracing: Tracing,
+  { cron, run }: DecidedCron,
+  nowMs: number,
+): ReadonlyArray<SendSpan | null> {
+  const { team, cronId, settings, spreadMs } = cron
+  return run.map((tickMs) =>
+    tracing.beginTick({ team, cronId, queue: settings.queue, dueInMs: tickMs + spreadMs - nowMs }),
+  )
 }
 
 /**

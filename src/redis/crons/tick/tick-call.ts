@@ -4,6 +4,7 @@ import type { JobRequest } from '../../../domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../domain/jobs/queue-settings.ts'
 import { CRON_RECORDS_MAX, LEASE_MS } from '../../../domain/limits.ts'
 import { monthOf } from '../../../domain/quotas.ts'
+import type { SendSpan } from '../../../ports/tracing/tracing.ts'
 import { step, type StepCall } from '../../base/engine/step.ts'
 import { Positions } from '../../jobs/enqueue/enqueue-batch.ts'
 import { HIDDEN_QUEUE_SETTINGS, missedRecord, requestOfRun } from '../../base/layout/cron-record.ts'
@@ -73,6 +74,8 @@ export interface TickEntry {
   readonly missed: MissedTicks | null
   /** Ticks that run; for a run by hand, when it was asked for. */
   readonly run: readonly number[]
+  /** Their spans; null = it is not traced; absent = none is. */
+  readonly spans?: ReadonlyArray<SendSpan | null>
   /** Call depth of the request that asked for a run by hand; absent = 0. */
   readonly callDepth?: number
   /** The run that the cron's state still calls running, if it has ended. */
@@ -143,7 +146,7 @@ function plainRequestOf(entry: NumberedEntry): string | null {
   const { queue, run, expectedMs, missed, deferredToMs, endedRun } = entry
   const isPlain = queue === null && missed === null && deferredToMs === null && endedRun === null
   if (!isPlain || expectedMs === null || run.length !== 1 || run[0] !== expectedMs) return null
-  const { inline, large } = encodeRequest(requestOf(entry, expectedMs))
+  const { inline, large } = encodeRequest(requestOf(entry, expectedMs, 0))
   return large === '' ? inline : null
 }
 
@@ -203,7 +206,7 @@ class TickWords {
     })
     entry.runs.forEach(({ seq, jobId }, nth) => {
       const tickMs = entry.run[nth] as number
-      const { inline, large } = encodeRequest(requestOf(entry, tickMs))
+      const { inline, large } = encodeRequest(requestOf(entry, tickMs, nth))
       const { block, field } = indexPlace(seq)
       const place = `${this.#cronCount} ${this.blocks.of(block)} ${field}`
       this.#runs += `${place} ${jobId} ${tickMs} ${timeoutText(entry.settings)} ${large === '' ? '-' : 'l'};`
@@ -221,8 +224,15 @@ function forbidsText({ concurrencyPolicy }: CronSettings): string {
   return concurrencyPolicy === 'forbid' ? '1' : '0'
 }
 
-function requestOf({ cronId, settings, expectedMs, callDepth }: TickEntry, tickMs: number): JobRequest {
-  return requestOfRun(settings, { cronId, tickMs, isManual: expectedMs === null }, callDepth)
+/** @param nth of the runs of the entry */
+function requestOf(
+  { cronId, settings, expectedMs, callDepth, spans }: TickEntry,
+  tickMs: number,
+  nth: number,
+): JobRequest {
+  const request = requestOfRun(settings, { cronId, tickMs, isManual: expectedMs === null }, callDepth)
+  const trace = spans?.[nth]?.context
+  return trace === undefined ? request : { ...request, trace }
 }
 
 function cronText(entry: TickEntry, at: { team: number; queue: number }): string {

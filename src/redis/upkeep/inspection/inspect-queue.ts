@@ -14,12 +14,8 @@ import {
 } from '../../base/engine/paged-reads.ts'
 import { decodeFlow, decodeFlowState, encodeFlow, THROTTLED } from '../../base/layout/queue-record.ts'
 import { decodeFinished } from '../../base/layout/finished-record.ts'
-import {
-  decodeRecord,
-  quarantineIn,
-  SYSTEM_SETTINGS_HASH,
-  type JobRecord,
-} from '../../base/layout/job-record.ts'
+import { decodeRecord, quarantineIn, type JobRecord } from '../../base/layout/job-record.ts'
+import { SYSTEM_SETTINGS_HASH } from '../../base/layout/system-record.ts'
 import {
   callbackQueueOf,
   isCallbackQueue,

@@ -96,6 +96,7 @@ describe.concurrent('a job', () => {
       // Those of the push, and for the rest those of the queue.
       settings: { retry_delays: [4, 60], retries_enabled: true, timeout_seconds: 30 },
       expires_at: null,
+      trace_id: null,
     })
     const done = await here.client.jobThat(id, 'succeeded', (job) => job.final_status === 'success')
     expect(done).toMatchObject({

@@ -119,7 +119,7 @@ describe('reading a job', () => {
   test('shows the payload digit by digit, the chain, and the calls of this job alone', async () => {
     const { text, json } = await call(api.port, `/api/jobs/${ROOT_ID}`, { headers: BEARER })
     expect(text).toContain(
-      `"payload":${aChain().request.payload},"body":null,"body_encoding":null,"waiting":null,"settings":null,"expires_at":null,"chain"`,
+      `"payload":${aChain().request.payload},"body":null,"body_encoding":null,"waiting":null,"settings":null,"expires_at":null,"trace_id":null,"chain"`,
     )
     expect(json).toMatchObject({
       job_id: ROOT_ID,

@@ -59,6 +59,7 @@ export function jobOf(chain: readonly JobSummary[], given: Partial<Job> = {}): J
     waiting: null,
     settings: SETTINGS,
     expires_at: null,
+    trace_id: null,
     chain: [...chain],
     calls: [],
     calls_dropped: 0,

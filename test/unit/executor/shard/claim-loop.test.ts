@@ -23,8 +23,8 @@ describe('a claim', () => {
     expect(scheduler.busy).toBe(0)
     expect(source.finish.calls.map((call) => call.args[0])).toEqual([[succeeded(second)], [succeeded(first)]])
     expect(metrics.counts).toEqual([
-      'jobStarted:1000',
-      'jobStarted:1000',
+      'jobStarted:1000:',
+      'jobStarted:1000:',
       'jobFinished:success:1',
       'jobFinished:success:1',
     ])

@@ -104,3 +104,29 @@ test('bytes that are no text come as they are, with the content type of the call
   expect(Buffer.from(request).subarray(-8)).toEqual(Buffer.concat([Buffer.from('\r\n\r\n'), content]))
   expect(request.toString('latin1')).toContain('content-type: image/png\r\n')
 })
+
+const TRACE = { parent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`, state: 'a=1' }
+const tracesIn = (headers: readonly string[]) => headers.filter((text) => /^trace|^00-|^a=1$/i.test(text))
+
+test('a trace context is sent as the two headers of the standard', () => {
+  const { state: _, ...stateless } = TRACE
+  expect(tracesIn(headersToSend(callWith({ trace: TRACE }), NO_BODY, AROUND))).toEqual([
+    'traceparent',
+    TRACE.parent,
+    'tracestate',
+    'a=1',
+  ])
+  expect(tracesIn(headersToSend(callWith({ trace: stateless }), NO_BODY, AROUND))).toEqual([
+    'traceparent',
+    TRACE.parent,
+  ])
+  expect(tracesIn(headersToSend(callWith({}), NO_BODY, AROUND))).toEqual([])
+})
+
+test.each(['Traceparent', 'traceState'])(
+  'a job with a header %s of its own is sent no other context',
+  (name) => {
+    const call = callWith({ trace: TRACE, headers: { [name]: 'own' } })
+    expect(tracesIn(headersToSend(call, NO_BODY, AROUND))).toEqual([name])
+  },
+)

@@ -21,9 +21,11 @@ const URL_LONG = 150
 export function ChainFacts({
   job,
   settings,
+  traceId,
 }: {
   readonly job: JobSummary
   readonly settings: Job['settings']
+  readonly traceId: string | null
 }) {
   return (
     <div class="stack chain-facts">
@@ -65,6 +67,7 @@ export function ChainFacts({
           <Fact name="UUID">
             <span class="mono">{job.uuid}</span>
           </Fact>
+          {traceId !== null && <Trace id={traceId} />}
         </Facts>
       </div>
       {settings !== null && settings.success_assertions.length > 0 && (
@@ -73,6 +76,21 @@ export function ChainFacts({
         </p>
       )}
     </div>
+  )
+}
+
+/** What tracing systems find it by. */
+function Trace({ id }: { readonly id: string }) {
+  return (
+    <Fact name="Trace">
+      <span class="mono">{id}</span>{' '}
+      <Button
+        look="bare"
+        icon="copy"
+        label="Copy: trace id"
+        onClick={() => void copyText(id, 'The trace id')}
+      />
+    </Fact>
   )
 }
 

@@ -66,7 +66,7 @@ function Chain({ job }: { readonly job: Job }) {
     >
       <NextStep job={job} nowMs={nowMs} />
       <Panel>
-        <ChainFacts job={told} settings={job.settings} />
+        <ChainFacts job={told} settings={job.settings} traceId={job.trace_id ?? null} />
       </Panel>
       <Panel title={plural(job.chain.length, 'attempt')} isFlush>
         {span !== null && <SpanStrip span={span} />}

@@ -2,12 +2,8 @@ import { effectiveSettings } from '../../../../domain/jobs/retry-policy.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../../domain/jobs/queue-settings.ts'
 import type { ClaimedWork } from '../../../../ports/jobs.ts'
 import type { Engine } from '../../../base/engine/engine.ts'
-import {
-  decodeRecord,
-  decodeRequest,
-  decodeSystemRequest,
-  type JobRecord,
-} from '../../../base/layout/job-record.ts'
+import { decodeRecord, decodeRequest, type JobRecord } from '../../../base/layout/job-record.ts'
+import { decodeSystemRequest } from '../../../base/layout/system-record.ts'
 import { isCallbackQueue, splitNameField, type ShardKeys } from '../../../base/layout/keys.ts'
 import type { StepCall } from '../../../base/engine/step.ts'
 import type { SettingsCache } from './settings-cache.ts'

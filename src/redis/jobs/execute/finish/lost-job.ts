@@ -6,12 +6,8 @@ import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../../domain/j
 import type { BatchJob } from './batch-job.ts'
 import type { Engine } from '../../../base/engine/engine.ts'
 import type { HeldEntry } from '../held-entries.ts'
-import {
-  decodeRecord,
-  decodeRequest,
-  SYSTEM_SETTINGS_HASH,
-  type JobRecord,
-} from '../../../base/layout/job-record.ts'
+import { decodeRecord, decodeRequest, type JobRecord } from '../../../base/layout/job-record.ts'
+import { SYSTEM_SETTINGS_HASH } from '../../../base/layout/system-record.ts'
 import { settingsIn } from '../../../base/layout/queue-record.ts'
 import { END, QUEUE } from '../../../base/layout/fields.ts'
 import { splitNameField, type ShardKeys } from '../../../base/layout/keys.ts'

@@ -13,7 +13,8 @@ import { breakerAlert, NO_TARGET_NOTE, targetNote } from './target-note.ts'
 import { END } from '../../../base/layout/fields.ts'
 import { runningRecord } from '../../../base/layout/cron-record.ts'
 import { encodeFinished } from '../../../base/layout/finished-record.ts'
-import { encodeAttempts, encodeSystemRecord } from '../../../base/layout/job-record.ts'
+import { encodeAttempts } from '../../../base/layout/job-record.ts'
+import { encodeSystemRecord } from '../../../base/layout/system-record.ts'
 import { durationsOf, encodeBuckets, NO_BUCKETS } from '../../../base/layout/statistics/statistics-log.ts'
 
 const DAY_MS = 86_400_000

@@ -14,13 +14,15 @@ import { decodeFinished, encodeFinished } from '../../../../../src/redis/base/la
 import {
   decodeRecord,
   decodeRequest,
-  decodeSystemRequest,
   encodeAttempts,
   encodeRequest,
+} from '../../../../../src/redis/base/layout/job-record.ts'
+import {
+  decodeSystemRequest,
   encodeSystemRecord,
   encodeSystemRequest,
   SYSTEM_SETTINGS_HASH,
-} from '../../../../../src/redis/base/layout/job-record.ts'
+} from '../../../../../src/redis/base/layout/system-record.ts'
 import { decodeSettings, encodeSettings } from '../../../../../src/redis/base/layout/queue-record.ts'
 import { jobRequest } from '../../../../support/engine/engine.ts'
 import { anyText, anyUrl } from '../../../../support/any-text.ts'
@@ -69,6 +71,14 @@ const assertion: fc.Arbitrary<SuccessAssertion> = fc.oneof(
 
 const callDepth = fc.integer({ min: 1, max: 5 })
 
+const hex = (length: number) => fc.stringMatching(new RegExp(`^[1-9a-f][0-9a-f]{${length - 1}}$`))
+const trace = fc
+  .tuple(hex(32), hex(16), fc.constantFrom('00', '01'), fc.option(fc.constant('a=1,b=2')))
+  .map(([traceId, spanId, flags, state]) => ({
+    parent: `00-${traceId}-${spanId}-${flags}`,
+    ...(state !== null && { state }),
+  }))
+
 const request: fc.Arbitrary<JobRequest> = fc.record(
   {
     url: anyUrl(),
@@ -86,6 +96,7 @@ const request: fc.Arbitrary<JobRequest> = fc.record(
       fc.record({ cronId: fc.nat(), tickMs: fc.integer({ min: T0, max: T0 + 1e9 }), isManual: fc.boolean() }),
     ),
     callDepth,
+    trace,
     bodyEncoding: fc.constantFrom(...BODY_ENCODINGS),
     recordResponses: fc.constant('none' as const),
   },
@@ -292,6 +303,35 @@ describe('a record', () => {
   })
 })
 
+describe('the trace of a request', () => {
+  const plain: JobRequest = {
+    url: 'http://a.test/',
+    method: 'POST',
+    headers: {},
+    payload: null,
+    callbackUrl: null,
+    callbackEvents: null,
+    tags: {},
+    timeoutSeconds: null,
+    retryDelays: null,
+    retriesEnabled: null,
+    successAssertions: null,
+    cron: null,
+  }
+  const parent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`
+
+  test('stands behind all that the version before knows, and takes nothing where there is none', () => {
+    expect(encodeRequest(plain).inline).toBe('\n["http://a.test/"]')
+    const meta: unknown = JSON.parse(encodeRequest({ ...plain, trace: { parent, state: 'a=1' } }).inline)
+    expect(meta).toEqual(['http://a.test/', 1, ...Array<number>(13).fill(0), parent, 'a=1'])
+  })
+
+  test('that is damaged is left out: the call needs none', () => {
+    const written = encodeRequest({ ...plain, trace: { parent } }).inline
+    expect(decodeRequest(written.replace('-01"', '-zz"'))).toEqual(plain)
+  })
+})
+
 describe('a finished chain', () => {
   test('comes back with all that is kept of it', () => {
     fc.assert(
@@ -301,13 +341,17 @@ describe('a finished chain', () => {
         request,
         fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
         (end, attempts, original, replayedAs) => {
-          const { headers, payload, callDepth: _, ...kept } = original
+          const { headers, payload, callDepth: _, trace: whole, ...kept } = original
           const hadNoPayload = payload === null
           const record = { end, attempts, request: original, replayedAs, hadNoPayload }
           expect(decodeFinished(encodeFinished(record))).toEqual({
             end,
             attempts,
-            request: { ...kept, headers: JSON.stringify(headers).length <= 1_024 ? headers : null },
+            request: {
+              ...kept,
+              headers: JSON.stringify(headers).length <= 1_024 ? headers : null,
+              ...(whole !== undefined && { trace: { parent: whole.parent } }),
+            },
             replayedAs,
             hadNoPayload,
           })
@@ -406,9 +450,19 @@ describe('a callback', () => {
       webhookId: text(40),
       body: text(200),
       callDepth,
+      trace,
     },
     { requiredKeys: ['url', 'team', 'webhookId', 'body'] },
   )
+
+  test('is read by the version before, which knows four of its parts', () => {
+    const whole = { url: 'http://a.test/', team: 'default', webhookId: 'x_cb', body: '{}' }
+    const parent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`
+    expect(encodeSystemRequest(whole)).toBe('\n["http://a.test/","default","x_cb"]\n{}')
+    expect(encodeSystemRequest({ ...whole, trace: { parent } })).toBe(
+      `\n["http://a.test/","default","x_cb",0,"${parent}"]\n{}`,
+    )
+  })
 
   test('comes back as it was', () => {
     fc.assert(
