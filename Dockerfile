@@ -1,5 +1,6 @@
 # docker build .                                  compiles in here; the package registry must be reachable
 # docker build --build-arg PROGRAM=prebuilt .     takes .image/, which `make image` lays out on the host
+# docker build --target standalone .              the same with a Redis in it, for one machine (docs/adr/0043)
 #
 # Behind a proxy of your own: --secret id=npmrc,src=$HOME/.npmrc --secret id=ca,src=<PEM file>.
 ARG BASE_IMAGE=base
@@ -14,7 +15,8 @@ COPY package.json package-lock.json .npmrc ./
 # No install scripts: the only one that matters brings Node 26, which the base image has.
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=ca,target=/run/secrets/ca \
     --mount=type=cache,target=/root/.npm \
-    export NODE_EXTRA_CA_CERTS=/run/secrets/ca && npm ci --ignore-scripts --no-progress --loglevel=error
+    if [ -e /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi && \
+    npm ci --ignore-scripts --no-progress --loglevel=error
 COPY . .
 RUN PATH="$PATH:/source/node_modules/.bin" && node scripts/build.ts && node scripts/image-tree.ts /app
 
@@ -23,7 +25,7 @@ COPY .image /app
 
 FROM ${PROGRAM} AS program
 
-FROM ${BASE_IMAGE}
+FROM ${BASE_IMAGE} AS punctual
 LABEL org.opencontainers.image.title="Punctual" org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production PATH=/app/bin:$PATH
 COPY --from=program /app /app
@@ -38,3 +40,21 @@ ENTRYPOINT ["/bin/sh", "/app/init.sh", "node", "--max-semi-space-size=16", "/app
 RUN ["/bin/sh", "/app/init.sh", "node", "/app/dist/main.js", "--version"]
 RUN ["punctual", "--version"]
 CMD ["--help"]
+
+FROM punctual AS standalone
+USER root
+# Debian's, so that scanners know it and its security updates come with a new build. A base that has one keeps it.
+RUN command -v redis-server || command -v valkey-server || { \
+      apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends redis-server && \
+      rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*; }
+# All addresses of the container: whoever runs it publishes the port. Its loopback holds nothing but this program, and
+# host.docker.internal is a name only where Docker or --add-host makes it one.
+ENV PUNCTUAL_HOST=* PUNCTUAL_DATA_DIR=/data PUNCTUAL_LOG_FORMAT=text \
+    PUNCTUAL_EGRESS_ALLOW=127.0.0.0/8,::1/128,localhost,host.docker.internal
+VOLUME /data
+USER 65532:65532
+HEALTHCHECK --start-period=60s --interval=5s --timeout=5s CMD ["punctual-ready"]
+CMD ["standalone"]
+
+# What is built when no target is named.
+FROM punctual

@@ -48,9 +48,9 @@ check: install ## format, lint, types, dead code, generated files, workflows, un
 	@scripts/lint-workflows.sh
 	@$(RUN) npm run --silent check
 
-image: build ## build the container image; IMAGE names it, BASE_IMAGE is what it stands on
+image: build ## build the container image; IMAGE names it, BASE_IMAGE is what it stands on, TARGET=standalone has a Redis
 	@$(RUN) node scripts/image-tree.ts .image
-	@docker build --build-arg PROGRAM=prebuilt $(if $(BASE_IMAGE),--build-arg BASE_IMAGE=$(BASE_IMAGE)) --tag $(IMAGE) .
+	@docker build --build-arg PROGRAM=prebuilt $(if $(BASE_IMAGE),--build-arg BASE_IMAGE=$(BASE_IMAGE)) $(if $(TARGET),--target $(TARGET)) --tag $(IMAGE)$(if $(TARGET),-$(TARGET)) .
 
 manifests: install ## render config/ and install.yaml from the chart
 	@helm="$$(scripts/helm.sh)" && PATH="$$helm:$$PATH" && $(RUN) node scripts/manifests.ts

@@ -51,7 +51,7 @@ export function crdDefinitions(crds: readonly CrdDocument[]): JsonValue {
     // As it is written: the rules and bounds of a shared schema have to be alike, not only its types.
     const text = JSON.stringify(schema)
     if ((written.get(name) ?? text) !== text) {
-      throw new Error(`${name} is described in two ways; let the CRDs say the same`)
+      throw new Error(`${name} is described in two ways; let both take it from definitions/shared.yaml`)
     }
     written.set(name, text)
     definitions[name] = toTypeSchema(schema, define)

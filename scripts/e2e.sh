@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 # Makes docker, kind, kubectl, helm and base images where no registry of images can be reached; used when it is there.
 OFFLINE=../shared/kind
 BASE_IMAGE="${BASE_IMAGE:-$(sed -n 's/^FROM \(.*\) AS base$/\1/p' Dockerfile)}"
-IMAGE=punctual:e2e
+IMAGE=punctual:e2e # with a Redis in it: punctual:e2e-standalone
 # The release that a scenario upgrades from.
 BEFORE="$(<test/e2e/support/release-before)"
 IMAGE_BEFORE=punctual:e2e-before # as in test/e2e/support/release-before.ts
@@ -77,9 +77,14 @@ make_node_image() { # name
   rm -rf "$context"
 }
 
-make_image() {
+# One after another: both lay out the same folder.
+make_images() {
   make --no-print-directory image IMAGE="$IMAGE" BASE_IMAGE="$BASE_IMAGE"
+  make --no-print-directory image IMAGE="$IMAGE" BASE_IMAGE="$BASE_IMAGE" TARGET=standalone
 }
+
+# Without it some scenarios are skipped.
+find_compose() { scripts/compose.sh >"$folder/compose" || true; }
 
 # The image of the release before, from the history of git. Made once for a commit.
 make_image_before() {
@@ -194,7 +199,7 @@ keep_clusters() {
   say "The clusters stay. Look around, run scenarios again, delete them:"
   say "  export KUBECONFIG=$PWD/$(kubeconfig shared)${DOCKER_HOST:+ DOCKER_HOST=$DOCKER_HOST} # or another one of $folder"
   say "  export PATH=$PWD/node_modules/.bin:$(dirname "$(command -v kind)"):\$PATH"
-  say "  E2E_CLUSTERS='$E2E_CLUSTERS' vitest run --project e2e"
+  say "  E2E_CLUSTERS='$E2E_CLUSTERS' E2E_COMPOSE='$E2E_COMPOSE' vitest run --project e2e"
   say "  for cluster in ${CLUSTERS[*]}; do kind delete cluster --name $run-\$cluster; done"
 }
 
@@ -204,7 +209,7 @@ delete_clusters() {
     kind delete cluster --name "$run-$cluster" --kubeconfig "$(kubeconfig "$cluster")" >/dev/null 2>&1 &
   done
   wait
-  rm -f "$folder"/*.kubeconfig "$folder"/*.tar
+  rm -f "$folder"/*.kubeconfig "$folder"/*.tar "$folder/compose"
   rmdir "$folder" 2>/dev/null || true
 }
 
@@ -241,7 +246,8 @@ for cluster in "${CLUSTERS[@]}"; do
   begin "cluster $cluster" create_cluster "$cluster" "${own[@]}"
 done
 ensure_image "$BASE_IMAGE"
-begin "image $IMAGE" make_image
+begin "images $IMAGE" make_images
+begin 'docker compose' find_compose
 begin "image of $BEFORE" make_image_before
 images=("$IMAGE")
 for image in $(other_images); do
@@ -263,6 +269,9 @@ rm "$folder"/*.tar
 
 # Not in the foreground: a signal to this script alone shall not wait for the scenarios.
 export E2E_CLUSTERS="{$(IFS=, && echo "${described[*]}")}"
+E2E_COMPOSE="$(<"$folder/compose")"
+export E2E_COMPOSE
+rm "$folder/compose"
 say "Scenarios begin after $SECONDS s"
 node scripts/test.ts e2e </dev/null &
 wait $! && status=0 || status=$?

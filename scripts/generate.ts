@@ -4,8 +4,8 @@
  *
  * openapi.yaml → src/contract/generated/openapi-document.ts (the document); clients/typescript/src/generated/wire.ts
  *   (types of the bodies, also for the API, since the client is published without src/), operations.ts
- * crds/*.yaml → src/resources/generated/kinds.ts (types of spec and status), charts/punctual/files/crds/ (copies, with
- *   defaults and bounds in the descriptions: Helm reads nothing outside a chart)
+ * definitions/ → crds/ (with the shared schemas in place), src/resources/generated/kinds.ts (types of spec and status),
+ *   charts/punctual/files/crds/ (copies, with defaults and bounds in the descriptions: Helm reads nothing outside a chart)
  * test/faults/results.json and the tables beside it → docs/reliability.md
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -16,13 +16,16 @@ import { explainedDefinition } from './explained-schema.ts'
 import { operationsModule, type PathsDocument } from './client-operations.ts'
 import { crdDefinitions } from './crd-definitions.ts'
 import type { CrdDocument, JsonValue } from './crd-definitions.ts'
+import { readSharedSchemas, withSharedSchemas } from './shared-schemas.ts'
 import { reliabilityPage } from '../test/faults/page/reliability-page.ts'
 import { readResults } from '../test/faults/results.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const CLIENT_FOLDER = 'clients/typescript/src/generated'
 const BANNER = '// Generated from openapi.yaml by `npm run generate`: change that file, not this one.\n'
-const KINDS_BANNER = '// Generated from crds/ by `npm run generate`: change those files, not this one.\n'
+const KINDS_BANNER =
+  '// Generated from definitions/ by `npm run generate`: change those files, not this one.\n'
+const SHARED_FILE = 'shared.yaml'
 
 interface OpenApiDocument extends PathsDocument {
   readonly components: { readonly schemas: Readonly<Record<string, JsonValue>> }
@@ -30,36 +33,38 @@ interface OpenApiDocument extends PathsDocument {
 
 async function generateAll(): Promise<ReadonlyMap<string, string>> {
   const document = parse(await readFile(join(ROOT, 'openapi.yaml'), 'utf8')) as OpenApiDocument
+  const definitions = await readDefinitions()
   return new Map([
     [`${CLIENT_FOLDER}/wire.ts`, await wireTypes(document)],
     [`${CLIENT_FOLDER}/operations.ts`, operationsModule(document, BANNER)],
     ['src/contract/generated/openapi-document.ts', documentText(document)],
-    ['src/resources/generated/kinds.ts', await kindTypes()],
+    ['src/resources/generated/kinds.ts', await kindTypes([...definitions.values()])],
     ['docs/reliability.md', reliabilityPage(readResults())],
-    ...(await chartCopies()),
+    ...[...definitions].flatMap(([name, text]) => [
+      [`crds/${name}`, text] as const,
+      [`charts/punctual/files/crds/${name}`, explainedDefinition(text)] as const,
+    ]),
   ])
 }
 
-async function chartCopies(): Promise<ReadonlyMap<string, string>> {
-  const names = (await readdir(join(ROOT, 'crds'))).sort()
-  const copies = names.map(
-    async (name) =>
-      [
-        `charts/punctual/files/crds/${name}`,
-        explainedDefinition(await readFile(join(ROOT, 'crds', name), 'utf8')),
-      ] as const,
-  )
-  return new Map(await Promise.all(copies))
+/** The definition of each kind as Kubernetes takes it, by the name of its file. */
+async function readDefinitions(): Promise<ReadonlyMap<string, string>> {
+  const folder = join(ROOT, 'definitions')
+  const shared = readSharedSchemas(await readFile(join(folder, SHARED_FILE), 'utf8'))
+  const names = (await readdir(folder)).filter((name) => name !== SHARED_FILE).sort()
+  const texts = names.map(async (name) => {
+    const text = withSharedSchemas(await readFile(join(folder, name), 'utf8'), shared)
+    const banner = `# Generated from definitions/${name} by \`npm run generate\`: change that file, not this one.\n`
+    return [name, `${banner}${text.replace(/^(?:#.*\n)+/, '')}`] as const
+  })
+  return new Map(await Promise.all(texts))
 }
 
 async function wireTypes(document: OpenApiDocument): Promise<string> {
   return `${BANNER}${await typesOf(toDefinitions(document.components.schemas))}`
 }
 
-async function kindTypes(): Promise<string> {
-  const folder = join(ROOT, 'crds')
-  const names = (await readdir(folder)).sort()
-  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+async function kindTypes(texts: readonly string[]): Promise<string> {
   const types = await typesOf(crdDefinitions(texts.map((text) => parse(text) as CrdDocument)))
   // What is read of a resource is not to be changed in place.
   const readonly = types

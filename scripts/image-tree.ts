@@ -29,9 +29,10 @@ writeFileSync(
   `${JSON.stringify({ name, version, private: true, type, license }, null, 2)}\n`,
 )
 cpSync(join(ROOT, 'scripts/image-init.sh'), join(out, 'init.sh'))
-// On the PATH of the image, for `kubectl exec`.
+// On the PATH of the image: for `kubectl exec`, and for the health checks of Docker.
 mkdirSync(join(out, 'bin'))
 writeFileSync(join(out, 'bin/punctual'), '#!/bin/sh\nexec node /app/dist/main.js "$@"\n', { mode: 0o755 })
+cpSync(join(ROOT, 'scripts/image-ready.sh'), join(out, 'bin/punctual-ready'))
 for (const path of BESIDE_DIST) cpSync(join(ROOT, path), join(out, path), { recursive: true })
 const { packages } = readJson('package-lock.json') as { packages: Record<string, LockedPackage> }
 for (const path of imagePackages(packages)) copyPackage(path)

@@ -49,7 +49,7 @@ export class CertificateFiles {
       createSecureContext(certificate)
     } catch (error) {
       throw new StartupError(
-        `PUNCTUAL_TLS_CERT and PUNCTUAL_TLS_KEY are no certificate with its key: ${reasonOf(error)}.`,
+        `PUNCTUAL_TLS_CERT and PUNCTUAL_TLS_KEY are not a certificate and its key: ${reasonOf(error)}.`,
         { cause: error },
       )
     }

@@ -40,7 +40,7 @@ export function connected(command: Command): Command {
 export function watched(command: Command): Command {
   return connected(command).option(
     '-w, --watch [seconds]',
-    'look again every so many seconds (2), and print what has changed, until interrupted',
+    'look again every few seconds (default: 2) and print what has changed, until interrupted',
   )
 }
 

@@ -15,7 +15,7 @@ interface Confirming {
 export async function confirm({ dryRun, yes }: DestroyFlags, { ask, question }: Confirming): Promise<void> {
   if (dryRun === true || yes === true) return
   if (ask === null) {
-    throw cliError('this cannot be undone, and no terminal is there to ask: add --yes to do it', MISUSED)
+    throw cliError('this cannot be undone and there is no terminal to ask: add --yes to confirm', MISUSED)
   }
   const answer = await ask(printable(`${await question()} This cannot be undone. [y/N] `))
   if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) throw cliError('not confirmed, so nothing was changed')

@@ -13,7 +13,7 @@ export function givenRate(flag: string, text: string): GivenRate | null {
   const [, count = '', times = '', unit = ''] = /^([1-9][0-9]{0,8})\/([0-9]*)([smhd])$/.exec(text) ?? []
   if (count === '') {
     throw cliError(
-      `${flag} ${JSON.stringify(text)} is not a rate such as 10/s or 600/1m, and not none`,
+      `${flag} ${JSON.stringify(text)} is not a rate: give one such as 10/s or 600/1m, or none`,
       MISUSED,
     )
   }

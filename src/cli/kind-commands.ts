@@ -178,7 +178,7 @@ export function edit<Name extends Answering, Flags extends ChangeFlags>(
     addChange(commandOfOne(group, 'edit', named), tools, edited, async ({ api, args, flags }, body) => {
       const text = body?.text ?? '{}'
       if (text === '{}') {
-        throw cliError(`nothing to change was given (see punctual ${name} edit --help)`, MISUSED)
+        throw cliError(`no change given (see punctual ${name} edit --help)`, MISUSED)
       }
       const id = await idOf(named, api, args[0])
       return editVersion({

@@ -37,7 +37,7 @@ export const BULKS: Kind = {
       view: BULK_PAGE,
     }),
     addBulkCreate,
-    act('abort', 'abortBulk', { does: 'end a bulk before its end; what it did stays done', view: BULK_PAGE }),
+    act('abort', 'abortBulk', { does: 'stop a bulk early; what it has done stays done', view: BULK_PAGE }),
     act('resume', 'resumeBulk', {
       does: 'go on with what is left of a bulk that was aborted or has stopped',
       view: BULK_PAGE,
@@ -190,7 +190,7 @@ export const ALERTS: Kind = {
 
 export const ISSUES: Kind = {
   group: 'issues',
-  does: 'list what fails, grouped, and say that somebody looks after it',
+  does: 'list failures in groups, and acknowledge, mute or resolve them',
   noun: 'issue',
   verbs: [
     list('listIssues', {
@@ -204,14 +204,14 @@ export const ISSUES: Kind = {
       view: ISSUE_PAGE,
     }),
     act('mute', 'muteIssue', {
-      does: 'leave an issue out of what needs attention: --for 2h, or --until a time',
+      does: 'mute an issue: --for 2h, or --until a time',
       options: addMuteOptions,
       fields: muteFields,
       view: ISSUE_PAGE,
     }),
     act('resolve', 'resolveIssue', { does: 'say that an issue is mended', view: ISSUE_PAGE }),
     act('reopen', 'reopenIssue', {
-      does: 'take back that an issue is acknowledged, muted or resolved',
+      does: 'reopen an issue that is acknowledged, muted or resolved',
       view: ISSUE_PAGE,
     }),
   ],
@@ -242,7 +242,7 @@ export const CHANNELS: Kind = {
       view: CHANNEL_PAGE,
     }),
     addChannelTest,
-    remove('deleteNotificationChannel', { does: 'delete a channel; nobody is told by it any more' }),
+    remove('deleteNotificationChannel', { does: 'delete a channel; it is told of no more alerts' }),
   ],
 }
 

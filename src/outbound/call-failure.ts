@@ -57,10 +57,10 @@ const SOCKET_MESSAGES: Readonly<Record<string, string>> = {
 
 const NOT_TRUSTED =
   'The certificate is signed by an authority that is not trusted, or the target does not send its intermediate certificate.'
-const TOO_OLD = 'The target speaks no TLS newer than 1.1, and 1.2 is the least that is spoken here.'
-const CERTIFICATE_WANTED = 'The target wants a client certificate, and calls show none.'
+const TOO_OLD = 'The target offers no TLS newer than 1.1; calls need 1.2 or newer.'
+const CERTIFICATE_WANTED = 'The target asks for a client certificate, which calls do not have.'
 const HANDSHAKE_REFUSED =
-  'The target refused the handshake: it may want a client certificate, or know none of our ciphers.'
+  'The target refused the handshake: it may ask for a client certificate, or share no cipher with this program.'
 
 const TLS_MESSAGES: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'The certificate has expired.',

@@ -82,7 +82,7 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
 }
 
 const UNSIGNED_MESSAGE = 'The signing secrets of the team cannot be opened.'
-const NO_PORT_MESSAGE = 'This machine had no free port towards a target, so its calls failed'
+const NO_PORT_MESSAGE = 'This machine had no free port for connections to a target, so its calls failed'
 const LOCAL_FAULT_MESSAGE = 'This machine could not open a socket, so jobs were released'
 
 /** Why a URL cannot be called, or null. The API refuses such URLs. */

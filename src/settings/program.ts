@@ -115,7 +115,7 @@ export function buildProgram(options: ProgramOptions): Command {
   addRole(program, 'prepare', 'make the Secrets of an installation on Kubernetes that are missing', (flags) =>
     roles.prepare(loadPrepareSettings(env, flags)),
   )
-  addRole(program, 'uninstall', 'ready an installation on Kubernetes for its removal', (flags) =>
+  addRole(program, 'uninstall', 'prepare an installation on Kubernetes for its removal', (flags) =>
     roles.uninstall(loadUninstallSettings(env, flags)),
   )
   options.registerClientCommands?.(program, readClientSettings(env))
@@ -166,7 +166,7 @@ function addBackupRoles(program: Command, env: Environment, roles: RoleRunners):
     run: (flags, file) => roles.backup(loadBackupSettings(env, flags), file),
   })
   addFileRole(program, 'restore', 'put a backup into an empty Redis', {
-    file: 'the file that punctual backup has made; - reads standard input',
+    file: 'the file that punctual backup wrote; - reads standard input',
     run: (flags, file) => roles.restore(loadRestoreSettings(env, flags), file),
   })
 }

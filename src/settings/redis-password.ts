@@ -26,7 +26,7 @@ function problemOf(url: string | null, mistakes: readonly string[]): string | nu
     const isReported = mistakes.some((one) => /^(?:PUNCTUAL_REDIS_URL|--redis-url) /.test(one))
     return isReported
       ? null
-      : 'PUNCTUAL_REDIS_URL is not set, and PUNCTUAL_REDIS_PASSWORD is of no use without.'
+      : 'PUNCTUAL_REDIS_URL is not set, and PUNCTUAL_REDIS_PASSWORD needs it: set both.'
   }
   if (url.startsWith('/')) {
     return 'PUNCTUAL_REDIS_URL is a unix socket, for which PUNCTUAL_REDIS_PASSWORD cannot be used.'

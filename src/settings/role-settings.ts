@@ -168,7 +168,7 @@ export function loadUninstallSettings(env: Environment, flags: GivenFlags): Unin
 }
 
 const NO_CLUSTER =
-  'PUNCTUAL_RESOURCES is kubernetes, which standalone has nothing to do with: name a folder, or leave it out for resources/ in the data folder.'
+  'PUNCTUAL_RESOURCES is kubernetes, which standalone cannot use: name a folder, or leave it out for resources/ in the data folder.'
 
 /** Finds settings that an API lacks to know where its resources are. */
 function resourceMistakes(

@@ -15,7 +15,7 @@ const CONNECTION = 'controls the connection and cannot be set'
 const OURS = 'is set by Punctual and cannot be given'
 const NAME_TWICE = 'must not have one name twice; upper and lower case do not count'
 const NOT_A_VALUE = 'must hold only visible ASCII characters, spaces and tabs'
-const THE_MASK = 'must be the value itself: this is what is shown in its place'
+const THE_MASK = 'must be the real value, not the text that is shown in its place'
 
 const URLS = [
   'http://a',

@@ -173,9 +173,13 @@ describe('the image', () => {
   test('asks no registry but for its base, and runs as nobody', () => {
     expect(dockerfile).not.toMatch(/^#\s*syntax/im)
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
-    const own = bases.filter((base) => !base?.startsWith('node:26-bookworm-slim@sha256:'))
+    const stages = new Set([...dockerfile.matchAll(/^FROM .* AS (\S+)$/gm)].map(([, stage]) => stage))
+    const own = bases.filter(
+      (base) => !base?.startsWith('node:26-bookworm-slim@sha256:') && !stages.has(base),
+    )
     expect(new Set(own)).toEqual(new Set(['${BASE_IMAGE}', 'scratch', '${PROGRAM}']))
-    expect(dockerfile.match(/^USER (\S+)$/m)?.[1]).toBe('65532:65532')
+    const users = dockerfile.split(/^FROM /m).map((stage) => stage.match(/^USER \S+$/gm)?.at(-1))
+    expect(users.filter((user) => user !== undefined)).toEqual(['USER 65532:65532', 'USER 65532:65532'])
   })
 
   test('is built from files that are let into the build', () => {

@@ -71,8 +71,7 @@ describe('documents', () => {
   })
 
   test('no sentence is too long to be read in one go', () => {
-    const held = texts.filter(({ page }) => page !== 'CHANGELOG.md')
-    expect(held.flatMap(({ page, text }) => longSentences(text).map((one) => `${page}: ${one}`))).toEqual([])
+    expect(texts.flatMap(({ page, text }) => longSentences(text).map((one) => `${page}: ${one}`))).toEqual([])
   })
 })
 

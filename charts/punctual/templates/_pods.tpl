@@ -158,6 +158,10 @@ topologySpreadConstraints:
   value: {{ .root.Values.logLevel }}
 - name: PUNCTUAL_SHARDS
   value: {{ .root.Values.shards | quote }}
+{{- if .root.Values.testClock }}
+- name: PUNCTUAL_TEST_CLOCK
+  value: 'true'
+{{- end }}
 {{ include "punctual.redisEnv" . }}
 {{- if ne .root.Values.redis.durability "relaxed" }}
 - name: PUNCTUAL_REDIS_DURABILITY
@@ -172,6 +176,26 @@ topologySpreadConstraints:
 - name: PUNCTUAL_ALLOW_UNSAFE_REDIS
   value: 'true'
 {{- end }}
+{{- end -}}
+
+{{/*
+Refuses to turn the test clock on or off in a release that runs: all its new pods would end at their start, since Redis
+keeps what an installation began with. Where Helm only renders, the pods say so themselves.
+*/}}
+{{- define "punctual.keepTestClock" -}}
+{{- $controller := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-controller" (include "punctual.fullname" .)) -}}
+{{- if $controller -}}
+{{- $had := false -}}
+{{- range (index $controller.spec.template.spec.containers 0).env -}}
+{{- if eq .name "PUNCTUAL_TEST_CLOCK" -}}
+{{- $had = true -}}
+{{- end -}}
+{{- end -}}
+{{- $wanted := .Values.testClock | default false -}}
+{{- if ne $had $wanted -}}
+{{- fail (printf "testClock is %t and this release began with %t: it is fixed at the first start. Install another release, in another namespace" $wanted $had) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/*

@@ -27,7 +27,7 @@ import {
 import { type CursorBox, sealedPage } from './sealed-cursors.ts'
 import { prefixOf, TOKEN_BYTES, tokenTextOf } from './token-text.ts'
 
-const SHARED_TOO_OFTEN = `Your token shares the rate limits of ${SHARED_RATES_MAX} others, so tokens that it makes cannot share its own, too`
+const SHARED_TOO_OFTEN = `Your token shares the rate limits of ${SHARED_RATES_MAX} others, so tokens that it creates cannot share its own as well`
 
 export interface TokenRouteParts {
   readonly cursorBox: CursorBox
@@ -133,7 +133,7 @@ async function remove(context: TeamRequest, { tokenStore, auditLog }: TokenRoute
 function mustEndSoon(field: string): string {
   return refusedAs(
     field,
-    `is required of users, and at most ${TOKEN_DAYS_BY_USER_MAX} days ahead: the token outlives the rights of who makes it.`,
+    `is required when a user creates a token, at most ${TOKEN_DAYS_BY_USER_MAX} days ahead: the token outlives the rights of its creator.`,
   )
 }
 

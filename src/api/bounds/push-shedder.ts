@@ -15,7 +15,7 @@ const PLACES_BYTES_MAX = 1024 * 1024
 const LEFT_BODY_BYTES = 16 * 1024
 const REJECTION: Rejection = {
   status: 503,
-  error: 'The API is given more pushes than it can take, try again',
+  error: 'More pushes arrive than the API can take, try again',
   headers: ['Retry-After', String(RETRY_AFTER_SECONDS)],
 }
 const BODY = JSON.stringify({ error: REJECTION.error })

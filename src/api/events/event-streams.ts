@@ -26,10 +26,10 @@ const HEADERS = [
   ['X-Accel-Buffering', 'no'],
 ].flat()
 
-const ALL_TAKEN = 'No more streams of events can be opened here, try again'
+const ALL_TAKEN = 'This process has no event stream left, try again'
 const SHARE_TAKEN = {
-  team: 'The team has its share of the streams of events of this process, try again later',
-  subject: 'This token or user has its share of the streams of events of this process, try again later',
+  team: 'The team already has its share of the event streams of this process, try again later',
+  subject: 'This token or user already has its share of the event streams of this process, try again later',
 }
 
 export interface EventStreamsParts extends TeamWatchParts {

@@ -71,7 +71,7 @@ async function keepIfTaken(
   const why =
     end === null
       ? 'The channel could not be tested, because its settings were not in force in time.'
-      : `The channel did not take the test: ${end.answer}`
+      : `The channel did not accept the test message: ${end.answer}`
   const isRemoved = await channels.remove(team, channel.name).then(
     () => true,
     () => false,

@@ -144,7 +144,7 @@ async function resume(context: TeamRequest, bulks: BulkStore): Promise<void> {
   const bulk = await bulks.resume(team, known.id, actor)
   if (bulk === null) answerNotFound(response)
   else if (bulk === 'too_many') answerTooMany(response)
-  else if (bulk === 'done') answerError(response, 409, 'The bulk is done: nothing of it is left')
+  else if (bulk === 'done') answerError(response, 409, 'The bulk is done: it has no jobs left')
   else if (bulk === 'not_ended') answerError(response, 409, 'The bulk is under way')
   else answerJson(response, 200, JSON.stringify(toWireBulk(shownTo(context, bulk))))
 }

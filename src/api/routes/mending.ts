@@ -126,7 +126,7 @@ export async function fireJob(context: TeamRequest, parts: MendingParts): Promis
       return body === null ? answerNotFound(response) : answerJson(response, 200, body)
     }
     case 'due':
-      return answerError(response, 409, 'The job is due already and waits for its turn')
+      return answerError(response, 409, 'The job is already due and waits for its turn')
     case 'in_flight':
       return answerError(response, 409, 'The job is in flight')
     case 'ended':
@@ -156,7 +156,7 @@ export async function cancelJob(context: TeamRequest, parts: MendingParts): Prom
       return answerError(
         response,
         409,
-        'The job may have been sent before, and waits to be sent again: DELETE removes it',
+        'The job may already have been sent, and waits for another attempt: delete it instead (DELETE)',
       )
     case 'in_flight':
       return answerError(response, 409, 'The job is in flight')

@@ -20,7 +20,7 @@ const TEAM_CHARACTERS_MAX = 63
 const LOGINS_ASKED_MAX = 32
 /** Share of these logins that one address may take while no other wants them. */
 const ADDRESS_SHARE = 0.75
-const LATE = 'it did not begin in this browser, took too long, or has ended'
+const LATE = 'it began in another browser, took too long, or was already used'
 
 /** Logins at an identity provider, and who says what these users may do. */
 export interface OidcLogin {

@@ -42,5 +42,8 @@ export function addEndAll(sessions: Command, _session: unknown, { runner }: Comm
 function ownerIn(text: string): Owner {
   const [, kind, subject = ''] = /^(user|token)\/(.+)$/s.exec(text) ?? []
   if (kind === 'user' || kind === 'token') return { kind, subject }
-  throw cliError(`${JSON.stringify(text)} is neither: give user/<name> or token/<name>`, MISUSED)
+  throw cliError(
+    `${JSON.stringify(text)} names no owner of sessions: give user/<name> or token/<name>`,
+    MISUSED,
+  )
 }

@@ -14,7 +14,7 @@ export const STATUS = itemView<Status>({
     ...teamLines(status),
     ...(status.usage === null ? [] : [quotaTable(status.quotas, status.usage)]),
     ...(status.installation === null
-      ? ['installation: shown to who has the permission admin']
+      ? ['installation: shown to admins only']
       : installationLines(status.installation)),
     ...status.unknown.map(({ part, reason }) => `${part}: ${reason}`),
   ],

@@ -38,7 +38,7 @@ export function addCreateOptions(command: Command): Command {
 
 export function newFields({ flags, args, nowMs }: Given<CreateFlags>): object {
   const { description, scope, queue, until, rate, burst } = flags
-  if (burst !== undefined && rate === undefined) throw cliError('--burst goes with --rate', MISUSED)
+  if (burst !== undefined && rate === undefined) throw cliError('--burst needs --rate', MISUSED)
   return {
     name: args[0],
     description,

@@ -103,7 +103,10 @@ function isOne(verb: string, id: string | undefined, flags: ManyFlags): id is st
   const isFiltered = FILTERS.some((name) => flags[name] !== undefined)
   const ways = [id !== undefined, flags.all === true, isFiltered].filter(Boolean).length
   if (ways === 1) return id !== undefined
-  throw cliError(`give an id, filters or --all (see punctual alerts ${verb} --help)`, MISUSED)
+  throw cliError(
+    `no alerts chosen: give an id, filters or --all (see punctual alerts ${verb} --help)`,
+    MISUSED,
+  )
 }
 
 /** As a list of alerts takes them. */
@@ -146,7 +149,7 @@ async function filterOf(api: Api, flags: FilterFlags, nowMs: number): Promise<In
 
 async function resourceOf(api: Api, { resourceKind: kind, queue, cron }: FilterFlags): Promise<object> {
   if ([kind, queue, cron].filter((one) => one !== undefined).length > 1)
-    throw cliError('give one of --queue, --cron and --resource-kind', MISUSED)
+    throw cliError('--queue, --cron and --resource-kind exclude each other: give one', MISUSED)
   if (queue !== undefined) return { resource_kind: 'queue', resource_id: Number(await queueIdOf(api, queue)) }
   if (cron !== undefined) return { resource_kind: 'cron', resource_id: Number(await cronIdOf(api, cron)) }
   return { resource_kind: kind }

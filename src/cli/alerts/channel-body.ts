@@ -52,7 +52,7 @@ export async function newFields({ flags, args, stdin }: Given<CreateFlags>): Pro
 
 export function editedFields({ flags: { alerts, data } }: Given<EditFlags>): object {
   if (alerts === undefined && data === undefined) {
-    throw cliError('nothing to change was given (see punctual channels edit --help)', MISUSED)
+    throw cliError('no change given (see punctual channels edit --help)', MISUSED)
   }
   return { alert_types: alerts }
 }

@@ -42,7 +42,8 @@ export function addMuteOptions(command: Command): Command {
 
 export function muteFields({ flags, nowMs }: Given<MuteFlags>): object {
   const { for: length, until } = flags
-  if ((length === undefined) === (until === undefined)) throw cliError('give --for or --until', MISUSED)
+  if ((length === undefined) === (until === undefined))
+    throw cliError('no end given: give --for or --until', MISUSED)
   if (length === undefined) return { until: timeAhead('--until', until, nowMs()) }
   return { until: new Date(nowMs() + durationMs('--for', length)).toISOString() }
 }

@@ -27,7 +27,7 @@ interface MuteFlags extends OutputFlags {
 export function addMute(alerts: Command, _alert: unknown, { runner, nowMs }: CommandTools): void {
   changing(alerts.command('mute').argument(...MAYBE_ALERT))
     .description(
-      'send no alerts for a while, of what an alert is about, of a queue, a cron or the team, by a window that windows delete ends',
+      'mute the alerts of a queue, a cron, the team or whatever an alert is about, by a window; windows delete ends it early',
     )
     .option('--queue <queue>', 'alerts about this queue, by its name or id')
     .option('--cron <cron>', 'alerts about this cron, by its name or id')
@@ -56,7 +56,7 @@ async function resourceOf(
   { queue, cron, all }: MuteFlags,
 ): Promise<Resource> {
   if ([id, queue, cron, all].filter((one) => one !== undefined).length !== 1) {
-    throw cliError('give one of an id, --queue, --cron and --all', MISUSED)
+    throw cliError('give exactly one of an id, --queue, --cron and --all', MISUSED)
   }
   if (queue !== undefined) return { kind: 'queue', id: Number(await queueIdOf(api, queue)) }
   if (cron !== undefined) return { kind: 'cron', id: Number(await cronIdOf(api, cron)) }

@@ -28,7 +28,8 @@ function addTest(group: Command, runner: CommandRunner): void {
         const answer = await api.send('testNotifications', { body })
         runner.print(flags, answer, RESULTS)
         const failed = readAnswer(() => failedOf(answer.body))
-        if (failed.length > 0) throw cliError(`not taken by ${failed.join(', ')}`)
+        if (failed.length > 0)
+          throw cliError(`the test message was not taken by ${failed.join(', ')}: the answers above say why`)
       }),
     )
 }

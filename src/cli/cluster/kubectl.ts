@@ -103,6 +103,6 @@ function start(args: readonly string[]) {
     child.on('error', () => reject(cliError('kubectl cannot be started: it must be on PATH', MISUSED)))
     child.on('close', (code) => resolve(code))
   })
-  const said = (): string => complaint.trim().split('\n').at(-1) ?? 'it ended without a word'
+  const said = (): string => complaint.trim().split('\n').at(-1) ?? 'it ended without an error message'
   return { child, ended, said: () => (said() === '' ? 'it ended too soon' : said()) }
 }

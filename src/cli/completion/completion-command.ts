@@ -11,7 +11,7 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 export function registerCompletionCommand(program: Command, runner: CommandRunner): void {
   program
     .command('completion <shell>')
-    .description('print what completes commands and options in bash, zsh or fish')
+    .description('print the completion script for bash, zsh or fish')
     .addHelpText(
       'after',
       `

@@ -25,6 +25,8 @@ export interface Api {
     given: Inputs[Name],
     options?: CallOptions,
   ): Promise<Answer<Name>>
+  /** Opens the stream of events, whatever the API answers. Throws what fetch throws. */
+  events(signal: AbortSignal): Promise<Response>
 }
 
 export interface ApiTarget {
@@ -40,9 +42,17 @@ export interface ApiTarget {
 export function connectApi({ server, token, tokenHint, headers }: ApiTarget): Api {
   // A person or a script decides whether to call again, so a passing fault is reported at once.
   const base = baseOf(server)
-  const client = createClient({ server: base, token: checkedToken(token, tokenHint), headers, retriesMax: 0 })
+  const checked = checkedToken(token, tokenHint)
+  const client = createClient({ server: base, token: checked, headers, retriesMax: 0 })
   return {
     server: base,
+    events: (signal) =>
+      fetch(`${base}/api/events`, {
+        headers: { ...headers, authorization: `Bearer ${checked}` },
+        // A redirect must not carry the token to another host.
+        redirect: 'manual',
+        signal,
+      }),
     send: async (name, given, options) => {
       try {
         const answer = await client.send(name, ...([given, options] as never))
@@ -59,6 +69,7 @@ export function connectApi({ server, token, tokenHint, headers }: ApiTarget): Ap
 export function dryRunOf(api: Api, print: (text: string) => void): Api {
   return {
     server: api.server,
+    events: api.events,
     send: (name, given, options) => {
       const { method, path } = OPERATIONS[name]
       if (method === 'GET') return api.send(name, given, options)

@@ -91,7 +91,7 @@ function addRequestOptions(command: Command, byDefault: (value: string) => strin
 export async function newFields({ flags, args, stdin }: Given<CreateFlags>): Promise<object> {
   const [name, expression, url] = args
   if ((name === undefined || expression === undefined || url === undefined) && flags.data === undefined)
-    throw cliError('give a name, an expression and a URL, or --data', MISUSED)
+    throw cliError('no cron given: give a name, an expression and a URL, or --data', MISUSED)
   return {
     name,
     url,

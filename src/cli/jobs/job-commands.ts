@@ -98,9 +98,8 @@ function push(
 ): Promise<void> {
   const make = async (api: Api) => {
     if ((queue === undefined || url === undefined) && flags.data === undefined)
-      throw cliError('give a queue and a URL, or --data, or --file', MISUSED)
-    if (flags.idempotencyPrefix !== undefined)
-      throw cliError('--idempotency-prefix goes with --file', MISUSED)
+      throw cliError('no job given: give a queue and a URL, --data or --file', MISUSED)
+    if (flags.idempotencyPrefix !== undefined) throw cliError('--idempotency-prefix needs --file', MISUSED)
     const body = new JsonText(await writeJobFields({ ...flags, queue, url }, { stdin, nowMs }))
     return api.send('pushJob', { body, idempotency_key: keyOf(flags.idempotencyKey) })
   }
@@ -118,14 +117,14 @@ function pushLines({ file, others, flags }: GivenFile, tools: CommandTools): Pro
   const other = others.find((one) => one !== undefined)
   if (other === undefined) return pushFile({ file, flags }, tools.runner, tools)
   return tools.runner.run(flags, async () => {
-    throw cliError(`${other} does not go with --file, whose lines say it all`, MISUSED)
+    throw cliError(`${other} cannot be used with --file: put it into the lines`, MISUSED)
   })
 }
 
 function pushCommand(program: Command): Command {
   const command = changing(program.command('push [queue] [url]'))
     .description('push a job to a queue, or with --file a job for each line')
-    .option('--file <file>', 'push each line, a JSON object as of POST /api/jobs; - is standard input')
+    .option('--file <file>', 'push each line, a JSON object as for POST /api/jobs; - reads standard input')
     .option(
       '--idempotency-prefix <text>',
       'with --file: starts the key of each line without one (default: a new one)',

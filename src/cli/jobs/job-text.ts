@@ -93,7 +93,7 @@ function callLines(job: Job, call: Call): string[] {
     ...(response?.is_recorded === false ? ['< (nothing else of the response is kept)'] : []),
     ...(response?.headers_truncated === true ? ['< (further headers are not kept)'] : []),
     ...(response?.body_truncated === true ? ['< (truncated)'] : []),
-    ...(response?.protocol_notes ?? []).map((note) => `< (not as HTTP/1.1 has it: ${note})`),
+    ...(response?.protocol_notes ?? []).map((note) => `< (against HTTP/1.1: ${note})`),
   ]
 }
 

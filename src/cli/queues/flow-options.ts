@@ -19,12 +19,12 @@ const NONE = 'none'
 export function addFlowOptions(command: Command): Command {
   const noRetryStatuses = new Option(
     '--no-retry-statuses <statuses>',
-    'after which no retry follows, such as 410,404; or none',
+    'answers that are not retried, such as 410,404; or none',
   )
   // By its name it would be the opposite of a --retry-statuses.
   noRetryStatuses.negate = false
   return command
-    .option('--rate-limit <calls>', 'how many calls begin at most, such as 10/s or 600/1m; or none')
+    .option('--rate-limit <calls>', 'how many calls may begin, such as 10/s or 600/1m; or none')
     .addOption(switchOption('--respect-retry-after <state>', 'whether Retry-After of a target counts'))
     .option(
       '--circuit-breaker <parts>',
@@ -62,11 +62,11 @@ function givenBreaker(text: string): object | null {
     const field = Object.hasOwn(BREAKER_PARTS, name) ? BREAKER_PARTS[name] : undefined
     if (field !== undefined) return [field, wholeNumber(`--circuit-breaker ${name}`, value)] as const
     const form = 'default, none, or parts such as percent=50,calls=10,window=60,open=30'
-    throw cliError(`--circuit-breaker ${JSON.stringify(part)} is none of ${form}`, MISUSED)
+    throw cliError(`--circuit-breaker ${JSON.stringify(part)} is not one of: ${form}`, MISUSED)
   })
   const names = parts.map(([field]) => field)
   if (new Set(names).size < names.length) {
-    throw cliError(`--circuit-breaker ${JSON.stringify(text)} has a part twice`, MISUSED)
+    throw cliError(`--circuit-breaker ${JSON.stringify(text)} names a part twice`, MISUSED)
   }
   return Object.fromEntries(parts)
 }

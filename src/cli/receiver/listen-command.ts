@@ -5,6 +5,7 @@ import { wholeNumber } from '../given-number.ts'
 import { readSource, type Stdin } from '../given-source.ts'
 import { printable } from '../output/text-table.ts'
 import { CallReceiver, type Received } from './call-receiver.ts'
+import { forward, type ForwardFlags } from './forward/forward-command.ts'
 import { AGE_SECONDS_MAX, verify } from './signature.ts'
 import { secretOf, verdictText } from './verify-command.ts'
 
@@ -12,7 +13,11 @@ import { secretOf, verdictText } from './verify-command.ts'
 const SHOWN_CHARACTERS_MAX = 16_384
 const DELAY_SECONDS_MAX = 3600
 
-interface ListenFlags {
+/** What receives calls, and what copies them, is said by other options. */
+const OF_RECEIVER = ['host', 'port', 'secret', 'status', 'delay', 'body'] as const
+const OF_FORWARD = ['queue', 'server', 'token'] as const
+
+interface ListenFlags extends Partial<ForwardFlags> {
   readonly host: string
   readonly port: string
   readonly secret?: string
@@ -26,12 +31,14 @@ export interface ListenTools {
   readonly stdin: Stdin
   /** Resolves when the person at the terminal, or whoever started the program, wants it to end. */
   readonly interrupted: () => Promise<void>
+  /** The clock of this machine. */
+  readonly nowMs: () => number
 }
 
 export function registerListenCommand(program: Command, runner: CommandRunner, tools: ListenTools): void {
-  program
-    .command('listen')
-    .description('receive calls on this machine, verify and print them, until interrupted')
+  const command = program.command('listen')
+  command
+    .description('receive calls on this machine, or copies of the calls of a queue, until interrupted')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0 takes any', '8090')
     .option('--secret <secret>', 'verify signatures with this secret; @file reads a file')
@@ -43,7 +50,25 @@ export function registerListenCommand(program: Command, runner: CommandRunner, t
         .choices(['table', 'json'])
         .default('table'),
     )
-    .action((flags: ListenFlags) => runner.local(() => listen(flags, runner, tools)))
+    .option('--forward <url>', 'send copies of the calls of a queue there; the targets get them all the same')
+    .option('--queue <queue>', 'whose calls are copied, by its name or id')
+    .option('--server <url>', 'address of the API to copy from (PUNCTUAL_SERVER)')
+    .option('--token <token>', 'a token of the team that may see payloads (PUNCTUAL_TOKEN)')
+    .action(async (flags: ListenFlags) => {
+      const { forward: url } = flags
+      const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli'
+      await runner.local(() =>
+        refuseBeside(url, (url === undefined ? OF_FORWARD : OF_RECEIVER).filter(isGiven)),
+      )
+      if (url === undefined) await runner.local(() => listen(flags, runner, tools))
+      else await forward({ ...flags, forward: url }, { runner, ...tools })
+    })
+}
+
+function refuseBeside(forwardUrl: string | undefined, given: readonly string[]): void {
+  const names = given.map((name) => `--${name}`).join(', ')
+  if (names === '') return
+  throw cliError(`${names} ${forwardUrl === undefined ? 'needs' : 'cannot stand beside'} --forward`, MISUSED)
 }
 
 async function listen(

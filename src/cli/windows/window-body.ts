@@ -61,7 +61,7 @@ function addWindowOptions(command: Command, byDefault: (value: string) => string
 
 export async function newFields({ flags, api, nowMs }: Given<CreateFlags>): Promise<object> {
   const { name, action, reason, data } = flags
-  if (data === undefined && !hasTimes(flags)) throw cliError('give --for or --until', MISUSED)
+  if (data === undefined && !hasTimes(flags)) throw cliError('no end given: give --for or --until', MISUSED)
   const times = timesOf(flags, { nowMs: nowMs(), isNew: true })
   return { name, ...(await resourceOf(flags, api)), ...times, action, reason }
 }
@@ -69,7 +69,7 @@ export async function newFields({ flags, api, nowMs }: Given<CreateFlags>): Prom
 export async function editedFields({ flags, api, nowMs }: Given<EditFlags>): Promise<object> {
   const { action, reason, resource, queue, cron } = flags
   if (!resource && (queue ?? cron) !== undefined)
-    throw cliError('--no-resource goes with neither --queue nor --cron', MISUSED)
+    throw cliError('--no-resource excludes --queue and --cron: give one of the three', MISUSED)
   const times = timesOf(flags, { nowMs: nowMs(), isNew: false })
   return {
     ...(resource ? await resourceOf(flags, api) : { resource: null }),
@@ -80,7 +80,8 @@ export async function editedFields({ flags, api, nowMs }: Given<EditFlags>): Pro
 }
 
 async function resourceOf({ queue, cron }: WindowFlags, api: Api): Promise<object> {
-  if (queue !== undefined && cron !== undefined) throw cliError('give --queue or --cron, not both', MISUSED)
+  if (queue !== undefined && cron !== undefined)
+    throw cliError('--queue and --cron exclude each other: give one', MISUSED)
   if (queue !== undefined) return { resource: { kind: 'queue', id: Number(await queueIdOf(api, queue)) } }
   return cron === undefined ? {} : { resource: { kind: 'cron', id: Number(await cronIdOf(api, cron)) } }
 }
@@ -101,12 +102,12 @@ function timesOf(flags: WindowFlags, start: Start): object {
   const lengthMs = flags.for === undefined ? null : durationMs('--for', flags.for)
   if (every !== undefined) {
     if (lengthMs === null || from !== undefined || until !== undefined) {
-      throw cliError('a window with --every needs --for, and neither --from nor --until', MISUSED)
+      throw cliError('--every needs --for and excludes --from and --until', MISUSED)
     }
     const schedule = { cron_expression: every, time_zone: zone, duration_seconds: lengthMs / 1000 }
     return { recurring: [schedule] }
   }
-  if (zone !== undefined) throw cliError('--zone goes with --every', MISUSED)
+  if (zone !== undefined) throw cliError('--zone needs --every', MISUSED)
   return onceOf(flags, lengthMs, start)
 }
 
@@ -116,11 +117,13 @@ export function onceOf(
   lengthMs: number | null,
   { nowMs, isNew }: Start,
 ): { readonly start_at: string | undefined; readonly end_at: string | undefined } {
-  if (lengthMs !== null && until !== undefined) throw cliError('give --for or --until, not both', MISUSED)
+  if (lengthMs !== null && until !== undefined)
+    throw cliError('--for and --until exclude each other: give one', MISUSED)
   if (!isNew && lengthMs !== null && from === undefined) {
-    throw cliError('--for goes with --from or --every; --until sets the end alone', MISUSED)
+    throw cliError('--for needs --from or --every: use --until to change the end alone', MISUSED)
   }
-  if (isNew && lengthMs === null && until === undefined) throw cliError('give --for or --until', MISUSED)
+  if (isNew && lengthMs === null && until === undefined)
+    throw cliError('no end given: give --for or --until', MISUSED)
   const now = isNew ? new Date(nowMs).toISOString() : undefined
   const start = timeAhead('--from', from, nowMs) ?? now
   const end = timeAhead('--until', until, nowMs)

@@ -15,7 +15,7 @@ export const mustBeArray = sentence('must be an array.')
 export const mustBeInteger = sentence('must be an integer.')
 export const mustBeBoolean = sentence('must be true or false.')
 export const mustHaveValue = sentence('must have a value.')
-export const mustBeGivenOnce = sentence('must be given once only.')
+export const mustBeGivenOnce = sentence('must be given only once.')
 export const mustBeNextCursor = sentence('must be the next_cursor of this list under the same filters.')
 export const mustBeWellFormed = sentence('must be valid Unicode text.')
 export const mustBeUrl = sentence('must be a valid URL.')
@@ -26,7 +26,7 @@ export const mustBeTimeOrSpan = sentence(
   'must be a valid ISO 8601 timestamp with an offset, or a span back from now such as 15m, 1h or 7d.',
 )
 export const tooManyQueuesToOrder = sentence(
-  'cannot list so many queues by time. Name a queue, or list by queue.',
+  'cannot list this many queues by time: name a queue, or list by queue.',
 )
 export const mustBeHost = sentence('must be a host name or address without a port.')
 export const mustBeTag = sentence('must be the name of a tag, a colon, and its value.')
@@ -73,15 +73,13 @@ export const mustNotHoldMoreValues = (field: string, max: number): string =>
 export const namesMustBeBetween = (field: string, max: number): string =>
   sentence(`must have names of 1 to ${max} characters.`)(field)
 
-export const mustNotBeMask = sentence('must be the value itself: this is what is shown in its place.')
+export const mustNotBeMask = sentence('must be the real value, not the text that is shown in its place.')
 
 /** For an edit that keeps a header by giving its mask. */
-export const keepsNothing = sentence('keeps nothing: there is no such header yet.')
+export const keepsNothing = sentence('cannot be kept: there is no such header yet.')
 
 /** Refuses an edit or copy that would take secret headers to another origin. */
-export const mustBeGivenAnew = sentence(
-  'must be given anew: it is shown to nobody, and the URL is of another origin.',
-)
+export const mustBeGivenAnew = sentence('must be given again: a hidden value is not sent to another origin.')
 
 export const mustNotBeLater = (field: string, days: number): string =>
   sentence(`must not be more than ${days} days ahead.`)(field)

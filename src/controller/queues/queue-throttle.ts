@@ -88,7 +88,7 @@ function hasFlow({ rateLimit, respectRetryAfter, circuitBreaker }: FlowSpec): bo
 function messageOf(reason: ThrottleReason, until: string | undefined): string {
   if (reason === 'rate_limited') return `spec.rateLimit lets the next job begin at ${until}.`
   const why =
-    reason === 'circuit_open' ? 'Too many calls of its target failed' : 'Its target asks to be left alone'
+    reason === 'circuit_open' ? 'Too many calls of its target failed' : 'Its target has asked callers to wait'
   return until === undefined
     ? `${why}: one job tries it now, and the others wait for its end.`
     : `${why}: no job begins before ${until}, and then one tries it.`

@@ -20,7 +20,7 @@ export function failedStatus(
 ): { readonly observedGeneration: number; readonly conditions: readonly Condition[] } {
   const generation = metadata.generation ?? 0
   const former = status?.conditions ?? []
-  const message = `The controller cannot apply this resource: ${thrownText(error)}. Settings applied earlier stay. It is tried again, ever more rarely, and at once when it changes.`
+  const message = `The controller cannot apply this resource: ${thrownText(error)}. Settings applied earlier stay. It is tried again after growing pauses, and at once when it changes.`
   const failed = mergeConditions<'ApiToken'>(
     former,
     [

@@ -79,6 +79,6 @@ function resourceFound(window: MaintenanceWindow, missing: WindowResource | null
     return [{ type: 'ResourceFound', status: 'True', reason: 'Found', message }]
   }
   const named = missing.kind === 'queue' ? 'HttpQueue with the queue name' : 'HttpCron'
-  const message = `There is no ${named} ${JSON.stringify(missing.name)} in ${window.metadata.namespace}: the window counts for it once there is one.`
+  const message = `There is no ${named} ${JSON.stringify(missing.name)} in ${window.metadata.namespace}: the window applies once it exists.`
   return [{ type: 'ResourceFound', status: 'False', reason: 'NotFound', message }]
 }

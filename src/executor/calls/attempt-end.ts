@@ -61,7 +61,7 @@ function judged({ noteDefect }: AttemptEndOptions, work: ClaimedJob, result: End
     noteDefect('judgement', error, work)
     return {
       failureReason: 'unknown',
-      errorMessage: 'The response could not be judged because of a defect of Punctual.',
+      errorMessage: 'The response could not be judged because of a defect in Punctual.',
       responseStatus: result.kind === 'answered' ? result.status : null,
     }
   }

@@ -54,7 +54,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
 
 type NotMade = { readonly missing: string }
 
-const NOT_PREPARED: NotMade = { missing: 'The call could not be made because of a defect of Punctual.' }
+const NOT_PREPARED: NotMade = { missing: 'The call could not be made because of a defect in Punctual.' }
 
 function prepareCall(
   { teams, jobIds, noteDefect, aheadMs = () => 0 }: CallRunnerOptions,
@@ -149,7 +149,7 @@ async function makeCall(
     return await caller.call(call, signal)
   } catch (error) {
     noteDefect('call', error, work)
-    return notMade('The call ended in a defect of Punctual.')
+    return notMade('The call was ended by a defect in Punctual.')
   }
 }
 

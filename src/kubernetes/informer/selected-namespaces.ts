@@ -45,7 +45,7 @@ export class SelectedNamespaces {
       if (!this.isSynced()) return
       const what = isSelected
         ? 'A namespace is served from now on'
-        : 'A namespace is served no longer: its labels differ, or it was deleted; what was applied of it stays'
+        : 'A namespace is no longer served: its labels differ, or it was deleted; its applied settings stay'
       this.#logger.info(what, { namespace })
     })
   }

@@ -32,7 +32,9 @@ export function waitForPorts(
         return
       }
       onGivenUp({ port: target.port, addresses: target.addresses })
-      events.onError(new ConnectionFailedError('This machine has no free port towards the target.'))
+      events.onError(
+        new ConnectionFailedError('This machine has no free port for a connection to the target.'),
+      )
     }
 
     const attempt: SocketEvents = {

@@ -91,7 +91,7 @@ export class OwnAddresses implements ClosedAddresses {
     const late = sources.filter((source) => !this.#found.has(source))
     const reasons = late.map((source) => `${source.name}: ${this.#failing.get(source) ?? 'no answer'}`)
     return new StartupError(
-      `Our own addresses, which no job may call, were not found within ${startMsMax / 1000} s (${reasons.join('; ')}). Check that Redis and DNS answer, and start the role again.`,
+      `The addresses of this installation, which no job may call, were not found within ${startMsMax / 1000} s (${reasons.join('; ')}). Check that Redis and DNS answer, and start the role again.`,
     )
   }
 

@@ -270,7 +270,7 @@ export class Exchange implements ConnectionUser, Abortable, Waiting {
 
   #passDeadline(): void {
     // Nobody knows whether the body goes on: the status is all there is to wait for.
-    if (this.#head?.isEndSure === false) return this.onResponseCut('The body came to no end in time.')
+    if (this.#head?.isEndSure === false) return this.onResponseCut('The body did not end in time.')
     const seconds = Math.round(this.#call.timeoutMs / 100) / 10
     const doing = this.#stage === null ? '' : `, while ${STAGE_DESCRIPTIONS[this.#stage]}`
     this.#finish(failed('timeout', `No complete response within ${seconds} s${doing}.`))

@@ -86,7 +86,7 @@ export class ChunkedBody {
 
   #endSize(line: string): void {
     const size = SIZE.exec(line)?.[1]
-    if (size === undefined) throw broken('the size of a chunk is no hexadecimal number')
+    if (size === undefined) throw broken('the size of a chunk is not a hexadecimal number')
     this.#dataLeft = Number.parseInt(size, 16)
     this.#part = this.#dataLeft === 0 ? 'trailer' : 'data'
   }

@@ -63,7 +63,7 @@ export class Framing {
     if (!STATUSES_WITHOUT_BODY.has(status)) return bodyEnd
     // A 304 may tell of the body that another status would have had.
     if (status === 204 && (this.#codings.length > 0 || (this.#contentLength ?? 0) > 0)) {
-      this.#note('A body is announced, and a 204 has none.')
+      this.#note('A 204 announces a body, which it cannot have.')
     }
     return 0
   }
@@ -84,7 +84,7 @@ export class Framing {
   /** The same length said twice is one length (RFC 9112 §6.3). */
   #takeLength(length: number): void {
     if (this.#contentLength !== null && this.#contentLength !== length) {
-      this.#note('Content-Length has several values: the lowest counts.')
+      this.#note('Content-Length has several values: the lowest is used.')
       this.#isEndSure = false
     }
     this.#contentLength = Math.min(this.#contentLength ?? length, length)
@@ -95,7 +95,7 @@ export class Framing {
       const text = trimmed(part, 0)
       if (LENGTH.test(text)) this.#takeLength(Number(text))
       else {
-        this.#note('Content-Length is no number.')
+        this.#note('Content-Length is not a number.')
         this.#isEndSure = false
       }
     }
@@ -119,12 +119,12 @@ export class Framing {
   #bodyEnd(): BodyEnd {
     if (this.#codings.length === 0) return this.#contentLength ?? 'connection'
     if (this.#codings.includes('identity')) {
-      this.#note('Transfer-Encoding names identity, which is no coding.')
+      this.#note('Transfer-Encoding names identity, which is not a coding.')
       this.#codings = this.#codings.filter((coding) => coding !== 'identity')
       if (this.#codings.length === 0) return this.#contentLength ?? 'connection'
     }
     if (this.#contentLength !== null) {
-      this.#note('Content-Length stands beside Transfer-Encoding and does not count.')
+      this.#note('Content-Length is sent with Transfer-Encoding and is ignored.')
     }
     return this.#codedBodyEnd()
   }
@@ -139,7 +139,7 @@ export class Framing {
       this.#note('Transfer-Encoding names chunked twice.')
       return 'last_chunk'
     }
-    this.#note('Transfer-Encoding names a coding behind chunked.')
+    this.#note('Transfer-Encoding names a coding after chunked.')
     this.#isEndSure = false
     return 'connection'
   }

@@ -104,6 +104,6 @@ class Notes {
 
   add(text: string): void {
     if (this.all.length < NOTES_MAX) this.all.push(text)
-    else this.all[NOTES_MAX] = 'More is wrong with the head.'
+    else this.all[NOTES_MAX] = 'The head has further errors.'
   }
 }

@@ -176,7 +176,7 @@ export class ResponseReader {
     const status = text.slice(STATUS_AT, STATUS_AT + 3)
     if (!/^1\d\d$/.test(status)) throw invalidResponse()
     if (status === '101') {
-      throw new ConnectionFailedError('The target switched protocols (101), which was not asked for.')
+      throw new ConnectionFailedError('The target switched protocols (101) without being asked.')
     }
     this.#interims += 1
     if (this.#interims > INTERIM_RESPONSES_MAX)

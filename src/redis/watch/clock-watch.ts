@@ -70,7 +70,7 @@ export class ClockWatch {
           'Check the time synchronisation (NTP) of its machine, and set its clock right. See "PunctualClockBehind" in docs/runbooks.md.',
       })
     } else if (wasBehind) {
-      logger.info('The clock of Redis has come to where it was: jobs and crons go on')
+      logger.info('The clock of Redis has caught up: jobs and crons go on')
     }
   }
 

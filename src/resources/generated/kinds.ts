@@ -1,4 +1,4 @@
-// Generated from crds/ by `npm run generate`: change those files, not this one.
+// Generated from definitions/ by `npm run generate`: change those files, not this one.
 /**
  * The token, by its hash; the token itself is stored nowhere.
  */

@@ -16,7 +16,7 @@ import { endingOf, secondsText, sizeText } from './figures.ts'
 const COMMAND_TIMEOUT_MS = 10_000
 const WHAT_IS_CHECKED_OF_A_FILE = 'It was read back to its last key and is whole.\n'
 const WHAT_IS_CHECKED_OF_A_STREAM = 'It was read to its last key on its way out.\n'
-const WHAT_IS_NOT_IN_IT = 'It has neither the secrets key nor the resources: keep both, apart from it.\n'
+const WHAT_IS_NOT_IN_IT = 'It holds neither the secrets key nor the resources: keep both in another place.\n'
 
 /** Writes a backup of an installation that may be at work, and says what it holds. @throws StartupError, RoleEndedError */
 export async function runBackup(

@@ -79,7 +79,9 @@ function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
+/** As somebody in this folder would write it; in a container that is the root, where nobody is. */
 function shown(path: string): string {
-  const short = relative(process.cwd(), path)
-  return short.startsWith('..') ? path : short
+  const cwd = process.cwd()
+  const short = relative(cwd, path)
+  return short.startsWith('..') || cwd === '/' ? path : short
 }

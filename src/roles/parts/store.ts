@@ -102,7 +102,7 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
     const guarded = role.isGuarded === true ? guardConnection(plain, { clock: systemClock, logger }) : null
     const connection = guarded?.connection ?? plain
     const confirmation = role.durability === 'replicated' ? await openConfirmation(settings, role) : null
-    const testClock = isForTests ? (role.testClock ?? (await RedisTestClock.open(plain))) : null
+    const testClock = isForTests ? (role.testClock ?? (await openTestClock(plain, role))) : null
     const runner = createStepRunner({
       connection,
       scripts: testClock === null ? loadScripts() : loadScripts(byTestClock),
@@ -139,6 +139,17 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
     const isAway = !(error instanceof StartupError) && asStoreFault(error) instanceof StoreUnavailableError
     throw isAway ? noAnswer(settings.redisUrl, error) : error
   }
+}
+
+/** Other processes of the installation may move the time, too. */
+async function openTestClock(
+  connection: RedisConnection,
+  { name, lifecycle }: StoreRole,
+): Promise<RedisTestClock> {
+  const testClock = await RedisTestClock.open(connection)
+  lifecycle.onStop(`${name} test clock`, async () => testClock.stop())
+  testClock.start(systemClock)
+  return testClock
 }
 
 function connectionOptions(

@@ -101,7 +101,7 @@ export async function runUntilSignalled(
 }
 
 async function endByForce(signal: StopSignal, lifecycle: Lifecycle, logger: Logger): Promise<void> {
-  logger.warn('The end is forced: calls under way are cut, to be made again', { signal })
+  logger.warn('Stopping at once: running calls are cut, and made again later', { signal })
   await lifecycle.stopByForce()
   process.exit(1)
 }

@@ -69,7 +69,7 @@ export class RedisAddresses implements AddressSource {
     } catch (error) {
       if (!this.#failing.has(host)) {
         this.#options.logger.warn(
-          'A name of our Redis cannot be resolved; its last addresses stay closed to jobs',
+          'The name of this installation’s Redis cannot be resolved; jobs still may not call its last addresses',
           {
             host,
             reason: reasonOf(error),

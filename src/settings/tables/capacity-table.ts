@@ -24,7 +24,7 @@ export const CAPACITY_SETTINGS = Object.freeze({
     roles: CALLS,
     variable: 'PUNCTUAL_CONCURRENCY_RESERVE',
     placeholder: 'number',
-    help: 'calls on top of those, so that a team finds room while another uses all of them; 0 takes the shares out of them',
+    help: 'further calls, so that a team finds room while another uses all of the above; with 0 the room comes out of those',
     initial: null,
     initialText: 'enough for a lone team to make all of them',
     parse: optional(integerBetween(0, EXECUTOR_CONCURRENCY_MAX)),

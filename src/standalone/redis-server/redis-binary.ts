@@ -7,7 +7,7 @@ const VERSION_TIMEOUT_MS = 10_000
 const VERSION_MIN: readonly [major: number, minor: number] = [7, 0]
 
 const INSTALL =
-  'install one (Debian, Ubuntu: sudo apt-get install redis-server; macOS: brew install redis), or set PUNCTUAL_REDIS_URL to a Redis that runs'
+  'install one (Debian, Ubuntu: sudo apt-get install redis-server; macOS: brew install redis; the image punctual:<version>-standalone has one), or set PUNCTUAL_REDIS_URL to a Redis that runs'
 
 /**
  * The first server program on PATH that is new enough.

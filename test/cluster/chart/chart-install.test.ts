@@ -151,6 +151,24 @@ describe('a release, on a cluster that has seen nothing of it', () => {
     expect(await isAllowed('controller', 'get apps/deployments/scale', 'punctual-executor')).toBe(true)
   })
 
+  test('never takes the test clock up later, and never lays it down', async () => {
+    const testClock = ['testClock=true']
+    const refused = /testClock is true and this release began with false: it is fixed at the first start/
+    await expect(applyChart('upgrade', { ...where(), set: testClock })).rejects.toThrow(refused)
+    expect(JSON.stringify((await api.send('GET', EXECUTOR)).spec)).not.toContain('PUNCTUAL_TEST_CLOCK')
+    const place = { ...where(), namespace: 'for-tests' }
+    await api.send('POST', '/api/v1/namespaces', { metadata: { name: place.namespace } })
+    const beside = ['crds.enabled=false', 'admissionPolicy=false', 'fullnameOverride=for-tests']
+    await applyChart('install', { ...place, set: [...beside, ...testClock] })
+    await applyChart('upgrade', { ...place, set: [...beside, ...testClock, 'logLevel=debug'] })
+    await expect(applyChart('upgrade', { ...place, set: beside })).rejects.toThrow(/began with true/)
+    for (const role of ['controller', 'api', 'executor']) {
+      const path = `/apis/apps/v1/namespaces/for-tests/deployments/for-tests-${role}`
+      const given = JSON.stringify((await api.send('GET', path)).spec)
+      expect(given).toContain('{"name":"PUNCTUAL_TEST_CLOCK","value":"true"}')
+    }
+  })
+
   test('leaves definitions, resources and secrets when it is uninstalled, and takes them up again', async () => {
     const queue = {
       apiVersion: 'punctual.dev/v1alpha1',

@@ -515,6 +515,13 @@ describe('the plain manifests', () => {
     expect(stale.map(([path]) => path)).toEqual([])
   })
 
+  test('go by the real time', async () => {
+    const plain = await plainManifests(ROOT, helm)
+    const texts = [...plain.values()]
+    expect(texts.some((text) => text.includes('PUNCTUAL_SHARDS'))).toBe(true)
+    expect(texts.filter((text) => text.includes('PUNCTUAL_TEST_CLOCK'))).toEqual([])
+  })
+
   test('are taken by the API server, with nothing else there', async () => {
     const manifests = readFileSync(`${ROOT}config/install.yaml`, 'utf8')
     const [first] = documentsOf(manifests)

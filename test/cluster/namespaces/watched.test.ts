@@ -137,7 +137,7 @@ test(
     const { queueId = 0 } = (await queue('mails')) ?? {}
     await label(false)
     await controller.logged(
-      'A namespace is served no longer: its labels differ, or it was deleted; what was applied of it stays',
+      'A namespace is no longer served: its labels differ, or it was deleted; its applied settings stay',
     )
     await changeUnserved()
     const audit = await auditOf()

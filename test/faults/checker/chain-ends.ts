@@ -11,7 +11,9 @@ const isOver = (end: ChainEnd | null) => end === null || end.finalStatus !== nul
 
 /**
  * Reads the chain of every accepted push until it has ended or is gone, or the time is over; then as it stands. Answers
- * them by the number of the push.
+ * them by the number of the push. Each that has not ended is read at least twice, however long the first reads take, as a
+ * machine that is busy may take all the time for them. Throws when the API does not tell of a job, which says nothing of
+ * the job.
  */
 export async function readChainEnds(
   client: ApiClient,
@@ -21,28 +23,38 @@ export async function readChainEnds(
   const ends = new Map<number, ChainEnd>()
   const deadline = performance.now() + timeoutMs
   let open = accepted
-  for (;;) {
+  for (let isLast = false; ;) {
     const again: PushRecord[] = []
+    const untold: string[] = []
     const left = open.values()
     const lanes = Array.from({ length: READS_AT_ONCE }, async () => {
       for (const record of left) {
         const end = await readEnd(client, record)
-        if (end !== null) ends.set(record.draw.n, end)
-        if (!isOver(end)) again.push(record)
+        if (typeof end === 'string') untold.push(end)
+        else if (end !== null) ends.set(record.draw.n, end)
+        if (typeof end === 'string' || !isOver(end)) again.push(record)
       }
     })
     await Promise.all(lanes)
     open = again
-    if (open.length === 0 || performance.now() > deadline) return ends
+    if (open.length === 0) return ends
+    if (isLast) {
+      if (untold.length > 0) throw new Error(`${untold.length} chains could not be read: ${untold[0]}`)
+      return ends
+    }
+    isLast = performance.now() > deadline
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
 }
 
-/** null: the job is gone, or its id is another's by now, as a Redis gives ids again that it has forgotten. */
-async function readEnd(client: ApiClient, { draw, jobId }: PushRecord): Promise<ChainEnd | null> {
+/**
+ * null: the job is gone, or its id is another's by now, as a Redis gives ids again that it has forgotten. A text: what the
+ * API answered in place of the job.
+ */
+async function readEnd(client: ApiClient, { draw, jobId }: PushRecord): Promise<ChainEnd | null | string> {
   const { status, body } = await client.send<Job>('GET', `/api/jobs/${jobId}`)
   if (status === 404) return null
-  if (status !== 200) return { finalStatus: null, attempts: [], startedAtMs: [] }
+  if (status !== 200) return `job ${jobId} is answered ${status} ${JSON.stringify(body)}`
   if (body.headers?.[PUSH_HEADER] !== String(draw.n)) return null
   return {
     finalStatus: body.final_status === 'retrying' ? null : body.final_status,

@@ -1,9 +1,11 @@
 import type { Verdict } from '../checker/figures.ts'
 import { sumOf } from '../checker/sum-of-verdicts.ts'
-import { openStage } from './open-stage.ts'
+import { openStage, type OpenStage } from './open-stage.ts'
 import { play } from './play.ts'
 import type { Scenario } from './scenario.ts'
 
+/** Lines of a process that say what it was about. */
+const LAST_LINES = 8
 /** A run of many times takes an hour. */
 const TOLD_EVERY = 10
 
@@ -32,7 +34,8 @@ export async function runScenario(
       verdicts.push(await play(scenario, stage))
     } catch (error) {
       // What was played so far has its figures.
-      brokeOff = [`broke off after ${verdicts.length} times: ${String(error)}`]
+      const state = await stateOf(stage)
+      brokeOff = [`broke off after ${verdicts.length} times: ${String(error)}`, ...state]
     }
     if (verdicts.length % TOLD_EVERY === 0) onProgress(verdicts.length, sumOf(verdicts))
   }
@@ -42,4 +45,18 @@ export async function runScenario(
     (error: unknown) => [String(error)],
   )
   return { figures, complaints: [...complaints, ...brokeOff, ...faults] }
+}
+
+/** What is known of an installation that does not go on: its primaries, and what its processes have said last. */
+async function stateOf({ redis, here }: OpenStage): Promise<string[]> {
+  const primaries = await redis.primaries().then(
+    (clients) => clients.map(({ options: { port } }) => port).join(', '),
+    (error: unknown) => String(error),
+  )
+  const lines = here.programs
+    .filter((program) => program.isRunning())
+    .flatMap(({ pid, log }) =>
+      log.slice(-LAST_LINES).map((line) => `process ${pid} said ${JSON.stringify(line)}`),
+    )
+  return [`primary: ${primaries}`, ...lines]
 }

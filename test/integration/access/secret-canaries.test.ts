@@ -107,7 +107,7 @@ describe('headers that let somebody in', () => {
     })
     expect(wrong).toMatchObject({
       status: 422,
-      body: { errors: { 'headers.X-Other': [expect.stringContaining('keeps nothing')] } },
+      body: { errors: { 'headers.X-Other': [expect.stringContaining('cannot be kept')] } },
     })
     const again = await send<{ job_id: number }>('POST', `/api/jobs/${dead.job_id}/replay`, change)
     await here.client.ended(again.job_id)
@@ -169,8 +169,8 @@ describe('headers that let somebody in', () => {
         const refused = await here.client.send<{ errors: object }>(method, path, change)
         expect(refused.status, path).toBe(422)
         expect(refused.body.errors, path).toEqual({
-          'headers.Authorization': [expect.stringContaining('must be given anew')],
-          'headers.Cookie': [expect.stringContaining('must be given anew')],
+          'headers.Authorization': [expect.stringContaining('must be given again')],
+          'headers.Cookie': [expect.stringContaining('must be given again')],
         })
       }
     }
@@ -194,7 +194,7 @@ describe('headers that let somebody in', () => {
     const push = { queue: 'q', url: here.target.url, headers: { Authorization: '(hidden)' } }
     expect(await here.client.send('POST', '/api/jobs', push)).toMatchObject({
       status: 422,
-      body: { errors: { 'headers.Authorization': [expect.stringContaining('the value itself')] } },
+      body: { errors: { 'headers.Authorization': [expect.stringContaining('the real value')] } },
     })
   })
 })
@@ -292,7 +292,7 @@ describe('values of Secrets that a cron names', () => {
       const method = path.startsWith('/api/crons') ? 'PATCH' : 'POST'
       expect(await here.client.send(method, path, change)).toMatchObject({
         status: 422,
-        body: { errors: { 'headers.X-Partner': [expect.stringContaining('must be given anew')] } },
+        body: { errors: { 'headers.X-Partner': [expect.stringContaining('must be given again')] } },
       })
     }
     // Another receiver of the team, and one with a queue of its own.

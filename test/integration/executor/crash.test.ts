@@ -277,7 +277,7 @@ describe.concurrent('an executor', () => {
     await until('it is forced', () => {
       if (stopping.isRunning()) stopping.signal('SIGTERM')
       return stopping.log.some(
-        ({ msg }) => msg === 'The end is forced: calls under way are cut, to be made again',
+        ({ msg }) => msg === 'Stopping at once: running calls are cut, and made again later',
       )
     })
     expect(await stopping.exited).toEqual({ code: 1, signal: null })

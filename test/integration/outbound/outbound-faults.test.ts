@@ -83,7 +83,7 @@ describe('an answer that HTTP/1.1 does not allow counts, by its status, and its 
     [
       'chunks beside a length',
       `${OK}${LENGTH}Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
-      /beside/,
+      /is sent with Transfer-Encoding/,
     ],
     ['the coding identity', `${OK}Transfer-Encoding: identity\r\n${LENGTH}\r\nok`, /identity/],
     ['a coding named twice', `${OK}Transfer-Encoding: chunked, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, /twice/],
@@ -127,7 +127,7 @@ describe('an answer that HTTP/1.1 does not allow counts, by its status, and its 
       'a chunk whose size is no number',
       `${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\nx\r\n`,
       () => {},
-      'The body was given up: the size of a chunk is no hexadecimal number.',
+      'The body was given up: the size of a chunk is not a hexadecimal number.',
     ],
   ])('%s', async (_name, answer, then, note) => {
     const { url, connections } = await target((socket) =>
@@ -150,7 +150,7 @@ describe('an answer that HTTP/1.1 does not allow counts, by its status, and its 
       kind: 'answered',
       body: Buffer.from('ok'),
       isBodyCutShort: true,
-      protocolNotes: ['Content-Length has several values: the lowest counts.'],
+      protocolNotes: ['Content-Length has several values: the lowest is used.'],
     })
     await caller.call(url)
     expect(connections()).toBe(2)
@@ -162,7 +162,7 @@ describe('an answer that HTTP/1.1 does not allow counts, by its status, and its 
       kind: 'answered',
       body: Buffer.from('ok'),
       isBodyCutShort: true,
-      protocolNotes: ['Content-Length is no number.', 'The body came to no end in time.'],
+      protocolNotes: ['Content-Length is not a number.', 'The body did not end in time.'],
     })
   })
 

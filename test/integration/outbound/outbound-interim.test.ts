@@ -98,12 +98,12 @@ test.each([
   [
     'a 101',
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
-    'The target switched protocols (101), which was not asked for.',
+    'The target switched protocols (101) without being asked.',
   ],
   [
     'a 101 that names no protocol',
     `HTTP/1.1 101 Switching Protocols\r\n\r\n${OK}`,
-    'The target switched protocols (101), which was not asked for.',
+    'The target switched protocols (101) without being asked.',
   ],
   [
     'a flood of 1xx',

@@ -190,15 +190,15 @@ describe('no TLS to be had', () => {
     expect(await caller.call(`https://127.0.0.1:${port}/`)).toMatchObject({
       kind: 'failed',
       reason: 'ssl_error',
-      message: 'The target speaks no TLS newer than 1.1, and 1.2 is the least that is spoken here.',
+      message: 'The target offers no TLS newer than 1.1; calls need 1.2 or newer.',
     })
   })
 
   test.each([
-    ['TLSv1.3', 'The target wants a client certificate, and calls show none.'],
+    ['TLSv1.3', 'The target asks for a client certificate, which calls do not have.'],
     [
       'TLSv1.2',
-      'The target refused the handshake: it may want a client certificate, or know none of our ciphers.',
+      'The target refused the handshake: it may ask for a client certificate, or share no cipher with this program.',
     ],
   ] as const)('a client certificate that is wanted by %s', async (version, message) => {
     const { port } = await tlsTarget({

@@ -77,7 +77,7 @@ test('a target without free ports fails its own calls, and no claim rests for it
     expect((await jobs.get('full', jobId))?.attempts).toMatchObject([
       {
         failureReason: 'connection_error',
-        errorMessage: 'This machine has no free port towards the target.',
+        errorMessage: 'This machine has no free port for a connection to the target.',
       },
     ])
   }

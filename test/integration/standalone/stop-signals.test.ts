@@ -9,7 +9,7 @@ import { hang, latch } from '../../support/targets/target.ts'
 import { until } from '../../support/until.ts'
 
 const STOPPING = 'Stopping: no new work is taken, running calls get a moment'
-const FORCED = 'The end is forced: calls under way are cut, to be made again'
+const FORCED = 'Stopping at once: running calls are cut, and made again later'
 const INIT = fileURLToPath(new URL('../../../scripts/image-init.sh', import.meta.url))
 /** Nothing listens there: the role waits for its Redis. */
 const WAITING_FOR_REDIS = {

@@ -53,7 +53,7 @@ test('a clock that was set back is told at each look, before and after a step, u
     assert.equal(line?.[0], 'The clock of Redis was set back: jobs and crons wait')
     assert.equal(line[1]['until'], latest)
   }
-  assert.equal(third?.[0], 'The clock of Redis has come to where it was: jobs and crons go on')
+  assert.equal(third?.[0], 'The clock of Redis has caught up: jobs and crons go on')
 })
 
 test('a clock that is held is told at each look, and nothing waits for it', async () => {

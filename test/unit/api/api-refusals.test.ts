@@ -134,7 +134,7 @@ describe('409', () => {
     ],
     ...(
       [
-        ['due', 'The job is due already and waits for its turn'],
+        ['due', 'The job is already due and waits for its turn'],
         ['in_flight', 'The job is in flight'],
         ['ended', 'The job has ended'],
         ['damaged', 'The record of the job is damaged'],
@@ -147,7 +147,7 @@ describe('409', () => {
       [
         [
           { status: 'sent' },
-          'The job may have been sent before, and waits to be sent again: DELETE removes it',
+          'The job may already have been sent, and waits for another attempt: delete it instead (DELETE)',
         ],
         [{ status: 'in_flight' }, 'The job is in flight'],
         [{ status: 'ended' }, 'The job has ended'],
@@ -340,7 +340,7 @@ describe('400 and 422', () => {
       const texts = [
         ['limit=', 'limit', 'The limit field must have a value.'],
         ['limit=5&cursor', 'cursor', 'The cursor field must have a value.'],
-        ['limit=5&limit=5', 'limit', 'The limit field must be given once only.'],
+        ['limit=5&limit=5', 'limit', 'The limit field must be given only once.'],
       ] as const
       for (const [query, field, text] of texts) {
         expect(await call(own.port, `${path}?${query}`, { headers: BEARER })).toMatchObject({

@@ -116,7 +116,7 @@ test('one that does not fit its key is not taken, and is said once', async () =>
   await clock.advance(LOOK_MS)
   expect(await nameAt(port, first.cert)).toBe('first')
   const reason = expect.stringContaining(
-    'PUNCTUAL_TLS_CERT and PUNCTUAL_TLS_KEY are no certificate with its key',
+    'PUNCTUAL_TLS_CERT and PUNCTUAL_TLS_KEY are not a certificate and its key',
   )
   expect(lines).toEqual([['The new certificate cannot be used; the old one stays', { reason }]])
   put(second)

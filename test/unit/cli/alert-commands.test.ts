@@ -116,7 +116,7 @@ describe('alerts', () => {
   ])('%s %s %s: what is meant must be said once', async (...args) => {
     expect(await api.run(['alerts', ...args])).toEqual({
       out: '',
-      err: `punctual: give an id, filters or --all (see punctual alerts ${args[0]} --help)\n`,
+      err: `punctual: no alerts chosen: give an id, filters or --all (see punctual alerts ${args[0]} --help)\n`,
       code: 2,
     })
     expect(api.received).toEqual([])

@@ -179,7 +179,7 @@ describe('a new bulk', () => {
   })
 
   test.each([
-    [['explode', '16'], 'explode is none of'],
+    [['explode', '16'], 'explode is not an action of bulks'],
     [['cancel'], 'give ids, filters or --all'],
     [['cancel', '16', '--all'], 'give ids, filters or --all'],
     [['cancel', '--all', '--rate', 'fast'], '--rate fast is not a whole number'],

@@ -434,7 +434,7 @@ describe('job', () => {
         '< one',
         '< two\\x07',
         '< (truncated)',
-        '< (not as HTTP/1.1 has it: Lines of the head end in LF alone.)',
+        '< (against HTTP/1.1: Lines of the head end in LF alone.)',
         '',
       ].join('\n'),
     )

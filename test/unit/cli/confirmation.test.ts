@@ -97,7 +97,7 @@ describe.each(VERBS)('%s', (line, before, asks, sent) => {
   test('needs --yes where there is no terminal', async () => {
     expect(await api.run(line.split(' '))).toEqual({
       out: '',
-      err: 'punctual: this cannot be undone, and no terminal is there to ask: add --yes to do it\n',
+      err: 'punctual: this cannot be undone and there is no terminal to ask: add --yes to confirm\n',
       code: 2,
     })
     expect(api.received).toEqual([])

@@ -120,10 +120,10 @@ describe('a window is changed', () => {
   })
 
   test.each([
-    [[], 'nothing to change was given'],
-    [['--for', '2h'], '--until sets the end alone'],
+    [[], 'no change given'],
+    [['--for', '2h'], 'use --until to change the end alone'],
     [['--until', '24 December'], '--until "24 December" is neither a time'],
-    [['--for', '2h', '--until', 'T'], 'not both'],
+    [['--for', '2h', '--until', 'T'], 'exclude each other'],
   ])('not by %j', async (flags, says) => {
     const ran = await api.run(['windows', 'edit', 'night', ...flags])
     expect(ran).toMatchObject({ code: 2, out: '' })

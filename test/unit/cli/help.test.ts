@@ -39,7 +39,7 @@ test.each(COMMANDS)('the help of %s has examples, which are commands of this pro
     api.answer = { status: 403, body: '{"error":"reached"}' }
     const ran = await api.run(words.map((word) => (word.startsWith('@') ? '16' : word)))
     // Files of examples are not there; all else gets as far as the API.
-    expect(ran.err).toMatch(/reached|jobs\.ndjson|no terminal is there/)
+    expect(ran.err).toMatch(/reached|jobs\.ndjson|no terminal to ask/)
   }
 })
 

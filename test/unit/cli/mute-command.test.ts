@@ -68,11 +68,11 @@ test.each([
 })
 
 test.each([
-  ['--for 2h', 'give one of an id, --queue, --cron and --all'],
-  ['9 --all --for 2h', 'give one of an id, --queue, --cron and --all'],
-  ['--queue 7 --cron 3 --for 2h', 'give one of an id, --queue, --cron and --all'],
-  ['--all', 'give --for or --until'],
-  ['--all --for 2h --until 3h', 'give --for or --until, not both'],
+  ['--for 2h', 'give exactly one of an id, --queue, --cron and --all'],
+  ['9 --all --for 2h', 'give exactly one of an id, --queue, --cron and --all'],
+  ['--queue 7 --cron 3 --for 2h', 'give exactly one of an id, --queue, --cron and --all'],
+  ['--all', 'no end given: give --for or --until'],
+  ['--all --for 2h --until 3h', '--for and --until exclude each other: give one'],
   ['--all --for soon', '--for "soon" is not a duration such as 90s, 30m, 2h or 1d'],
   ['--all --until soon', '--until "soon" is neither a time with an offset'],
 ])('mute %s is a misuse', async (line, says) => {

@@ -18,7 +18,7 @@ test.each([
   expect(ran.out).toBe(
     'CHANNEL  RESULT  TOOK    ANSWER\nmail     sent    31 ms   250 OK\nops      failed  182 ms  404 \\x1bno_service\n',
   )
-  expect(ran.err).toBe('punctual: not taken by ops\n')
+  expect(ran.err).toBe('punctual: the test message was not taken by ops: the answers above say why\n')
   expect(ran.code).toBe(1)
 })
 

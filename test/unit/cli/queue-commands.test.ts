@@ -162,19 +162,19 @@ test('a page says how fast the target is called, and why it is not', async () =>
 })
 
 test.each([
-  [[], 'nothing to change was given'],
+  [[], 'no change given'],
   [['--retry-delays', '10,soon'], '--retry-delays "soon" is neither a whole number'],
   [['--timeout', '1.5'], '--timeout "1.5" is neither a whole number'],
-  [['--rate-limit', '10'], '--rate-limit "10" is not a rate such as 10/s or 600/1m, and not none'],
+  [['--rate-limit', '10'], '--rate-limit "10" is not a rate: give one such as 10/s or 600/1m, or none'],
   [['--rate-limit', '0/s'], '--rate-limit "0/s" is not a rate'],
   [['--rate-limit', '1/0s'], '--rate-limit "0s" is not a duration'],
   [
     ['--circuit-breaker', 'on'],
-    '--circuit-breaker "on" is none of default, none, or parts such as percent=50',
+    '--circuit-breaker "on" is not one of: default, none, or parts such as percent=50',
   ],
-  [['--circuit-breaker', 'constructor=1'], '--circuit-breaker "constructor=1" is none of default'],
+  [['--circuit-breaker', 'constructor=1'], '--circuit-breaker "constructor=1" is not one of: default'],
   [['--circuit-breaker', 'open=1m'], '--circuit-breaker open 1m is not a whole number'],
-  [['--circuit-breaker', 'open=1,open=2'], '--circuit-breaker "open=1,open=2" has a part twice'],
+  [['--circuit-breaker', 'open=1,open=2'], '--circuit-breaker "open=1,open=2" names a part twice'],
   [['--no-retry-statuses', '4xx'], '--no-retry-statuses 4xx is not a whole number'],
   [['--retry-jitter', '0.5'], '--retry-jitter 0.5 is not a whole number'],
   [['--assert', 'ok'], '--assert ok must be type=value'],

@@ -74,13 +74,13 @@ describe('a new window', () => {
   })
 
   test.each([
-    [[], 'give --for or --until'],
-    [['--for', '2h', '--until', '2026-12-25T18:00:00Z'], 'give --for or --until'],
+    [[], 'no end given: give --for or --until'],
+    [['--for', '2h', '--until', '2026-12-25T18:00:00Z'], '--for and --until exclude each other'],
     [['--for', 'soon'], 'is not a duration such as'],
     [['--for', '2h', '--from', 'soon'], '--from "soon" is neither a time with an offset'],
-    [['--for', '2h', '--queue', '1', '--cron', '1'], 'not both'],
+    [['--for', '2h', '--queue', '1', '--cron', '1'], 'exclude each other'],
     [['--every', '0 1 * * *'], 'needs --for'],
-    [['--for', '2h', '--zone', 'UTC'], '--zone goes with --every'],
+    [['--for', '2h', '--zone', 'UTC'], '--zone needs --every'],
   ])('with %j is called wrongly', async (args, text) => {
     const { err, code } = await create(...args)
     expect(err).toContain(text)
@@ -93,7 +93,7 @@ test.each(['--queue', '--cron'])(
   'an edit for all of the team and for one %s is called wrongly',
   async (option) => {
     const { err, code } = await api.run(['windows', 'edit', 'night', '--no-resource', option, '5'])
-    expect(err).toBe('punctual: --no-resource goes with neither --queue nor --cron\n')
+    expect(err).toBe('punctual: --no-resource excludes --queue and --cron: give one of the three\n')
     expect(code).toBe(2)
     expect(api.received).toEqual([])
   },

@@ -52,11 +52,14 @@ describe('a want of ports', () => {
 
   test('fails the attempt once waited for, and says whose fault it is', () => {
     expect(
-      failureOf(new ConnectionFailedError('This machine has no free port towards the target.'), 'connect'),
+      failureOf(
+        new ConnectionFailedError('This machine has no free port for a connection to the target.'),
+        'connect',
+      ),
     ).toEqual({
       kind: 'failed',
       reason: 'connection_error',
-      message: 'This machine has no free port towards the target.',
+      message: 'This machine has no free port for a connection to the target.',
     })
   })
 })

@@ -2,6 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import * as crons from '../../../src/domain/crons/cron.ts'
+import { CRON_EXPRESSION_CHARACTERS_MAX } from '../../../src/domain/crons/cron-expression.ts'
 import * as limits from '../../../src/domain/limits.ts'
 import * as windows from '../../../src/domain/windows/maintenance-window.ts'
 import { DEFAULT_CIRCUIT_BREAKER } from '../../../src/domain/jobs/flow.ts'
@@ -138,5 +140,29 @@ describe('HttpQueue', () => {
       },
       dlqRetentionDays: { enum: [...limits.DLQ_RETENTION_DAYS] },
     })
+  })
+})
+
+it('an HttpCron has the bounds of the service', () => {
+  const spec = schemaOf('httpcrons.punctual.dev.yaml').properties?.spec?.properties ?? {}
+  expect(spec).toMatchObject({
+    displayName: { maxLength: limits.QUEUE_NAME_CHARACTERS_MAX },
+    queue: { maxLength: limits.QUEUE_NAME_CHARACTERS_MAX },
+    url: { maxLength: limits.URL_CHARACTERS_MAX },
+    callbackUrl: { maxLength: limits.URL_CHARACTERS_MAX },
+    headers: {
+      maxItems: limits.HEADERS_MAX,
+      items: {
+        properties: {
+          name: { maxLength: limits.HEADER_NAME_CHARACTERS_MAX },
+          value: { maxLength: limits.HEADER_VALUE_BYTES_MAX },
+        },
+      },
+    },
+    payload: { maxLength: crons.CRON_PAYLOAD_CHARACTERS_MAX },
+    cronExpression: { maxLength: CRON_EXPRESSION_CHARACTERS_MAX },
+    startingDeadlineSeconds: { minimum: 1, maximum: crons.STARTING_DEADLINE_SECONDS_MAX },
+    jitterSeconds: { minimum: 0, maximum: crons.JITTER_SECONDS_MAX },
+    alertThreshold: { minimum: 1, maximum: crons.ALERT_THRESHOLD_MAX },
   })
 })

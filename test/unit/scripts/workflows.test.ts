@@ -51,7 +51,9 @@ test('every action is named by a commit, with the version that it is', () => {
   expect(
     uses.filter(
       (used) =>
-        !/^(?:\.\/\.github\/workflows\/ci\.yml|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/.test(used),
+        !/^(?:\.\/\.github\/workflows\/ci\.yml|\.\/kind-action|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/.test(
+          used,
+        ),
     ),
   ).toEqual([])
 })
@@ -60,7 +62,9 @@ test('every image is named by a digest', () => {
   const ofKind = [...read('.github/workflows/ci.yml').matchAll(/^ +digest: (.*)/gm)].map(
     ([, digest = '']) => digest,
   )
-  const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, base = '']) => base)
+  const stages = [...read('Dockerfile').matchAll(/^FROM (\S+)(?: AS (\S+))?/gm)]
+  const named = new Set(stages.map(([, , stage]) => stage))
+  const bases = stages.map(([, base = '']) => base).filter((base) => !named.has(base))
   expect(bases.filter((base) => base !== 'scratch' && !base.startsWith('${'))).toEqual([
     expect.stringMatching(/^node:26-bookworm-slim@sha256:[0-9a-f]{64}$/),
   ])
@@ -122,9 +126,31 @@ test('the job that may sign runs nothing of this repository or its packages', ()
     'sigstore/cosign-installer',
     'actions/attest-build-provenance',
     'actions/attest-build-provenance',
+    'actions/attest-build-provenance',
   ])
   const commands = steps.flatMap(({ run }) => run?.match(/^ *[a-z][\w./-]*/gm) ?? [])
   expect(commands.filter((command) => /^ *(?:node|npm|npx|make|bash|sh)$|\//.test(command))).toEqual([])
+})
+
+test('each image that is built is pushed by its digest, signed, attested and listed', () => {
+  const { jobs: ofRelease } = parse(read('.github/workflows/release.yml')) as Workflow
+  const steps = ofRelease['build']?.steps ?? []
+  const built = steps.filter(({ uses }) => uses?.startsWith('docker/build-push-action@'))
+  const archives = built.map((step) => /dest=(\S+)/.exec(String(step.with?.['outputs']))?.[1] ?? '')
+  expect(built.map((step) => step.with?.['target'])).toEqual([undefined, 'standalone'])
+  expect(archives).toEqual(['image.tar', 'standalone.tar'])
+  const handedOn = steps.find(({ uses }) => uses?.startsWith('actions/upload-artifact@'))
+  expect(String(handedOn?.with?.['path']).split('\n')).toEqual(expect.arrayContaining(archives))
+
+  const publishing = ofRelease['publish']?.steps ?? []
+  const scripts = publishing.map(({ run }) => run ?? '').join('\n')
+  const attested = publishing.map((step) => step.with?.['subject-digest'])
+  for (const [index, digest] of ['DIGEST', 'STANDALONE_DIGEST'].entries()) {
+    expect(scripts).toContain(`push ${archives[index]} "$${digest}"`)
+    expect(scripts).toMatch(new RegExp(`^cosign sign --yes --recursive .*"\\$IMAGE@\\$${digest}"`, 'm'))
+    expect(scripts).toContain(`sbom "$${digest}"`)
+    expect(attested).toContain(`\${{ env.${digest} }}`)
+  }
 })
 
 test('the job that builds has no rights beyond those of the workflow', () => {

@@ -37,7 +37,7 @@ it('an API must be told where its resources lie, and takes a key for those of a 
 
 it('standalone keeps a folder, and has nothing to do with a cluster', () => {
   expect(standaloneMistake('PUNCTUAL_RESOURCES', 'kubernetes')).toEqual([
-    'PUNCTUAL_RESOURCES is kubernetes, which standalone has nothing to do with: name a folder, or leave it out for resources/ in the data folder.',
+    'PUNCTUAL_RESOURCES is kubernetes, which standalone cannot use: name a folder, or leave it out for resources/ in the data folder.',
   ])
   expect(standaloneMistake('PUNCTUAL_RESOURCES', 'engine')).toHaveLength(1)
 })

@@ -351,7 +351,7 @@ describe('values', () => {
         '/run/redis.sock',
         'PUNCTUAL_REDIS_URL is a unix socket, for which PUNCTUAL_REDIS_PASSWORD cannot be used.',
       ],
-      ['', 'PUNCTUAL_REDIS_URL is not set, and PUNCTUAL_REDIS_PASSWORD is of no use without.'],
+      ['', 'PUNCTUAL_REDIS_URL is not set, and PUNCTUAL_REDIS_PASSWORD needs it: set both.'],
     ])('is refused beside %j', (url, message) => {
       const given = { ...env, PUNCTUAL_REDIS_URL: url, PUNCTUAL_REDIS_PASSWORD: 'two' }
       for (const load of [loadApiSettings, loadStandaloneSettings]) {

@@ -264,7 +264,7 @@ export interface Inputs {
     not_response_status?: number | undefined
     /** Only jobs that call another host than this one. */
     not_host?: string | undefined
-    /** Only jobs whose call took longer than so many milliseconds. */
+    /** Only jobs whose call took longer than this many milliseconds. */
     slower_than_ms?: number | undefined
     /**
      * `newest` or `oldest` over all queues, or `queue` by queue. Without it, `newest` where the filters ask for
@@ -394,7 +394,7 @@ export interface Inputs {
    * may be missed or come twice.
    */
   listQueues: {
-    /** Only the queue of this name. No `text` and no other `sort` can be given beside it. */
+    /** Only the queue of this name. It excludes `text` and any other `sort`. */
     name?: string | undefined
     /**
      * Only queues whose name contains it, in letters of either case. By name, a page looks at 5,000 names and
@@ -957,7 +957,7 @@ export interface Inputs {
   createNotificationChannel: {
     body: NewNotificationChannel | JsonText
   }
-  /** Change which alerts a channel gets. For another URL, delete the channel and create it anew. */
+  /** Change which alerts a channel gets. To change the URL, delete the channel and create another. */
   editNotificationChannel: {
     /** The name of the channel. Those of other teams and unknown ones are a 404. */
     channel_id: string | number

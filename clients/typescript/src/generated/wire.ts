@@ -265,7 +265,7 @@ export interface CircuitBreaker {
   open_seconds: number
 }
 /**
- * A circuit breaker; what is left out has its default, whatever was set before.
+ * A circuit breaker. Fields that are left out take their defaults, not their earlier values.
  */
 export interface CircuitBreakerInput {
   /**
@@ -679,7 +679,7 @@ export interface Job {
     | boolean
     | null
   /**
-   * Of a job that was pushed with `body`; null for any other.
+   * Set for a job that was pushed with `body`; null for any other.
    */
   body_encoding: BodyEncoding | null
   /**
@@ -757,7 +757,7 @@ export interface Waiting {
   estimated_start_at: Timestamp | null
 }
 /**
- * Those of the push, and for what it left out those that its queue had then.
+ * The settings of the push; those it left out are the queue's at that time.
  */
 export interface JobSettings {
   timeout_seconds: TimeoutSeconds
@@ -871,7 +871,7 @@ export interface DeadLetterGroup {
    */
   response_status: number | null
   /**
-   * Of the URL, without its port; null where the record cannot be read.
+   * The host of the URL, without its port; null where the record cannot be read.
    */
   host: string | null
   count: number
@@ -1210,7 +1210,7 @@ export interface QueueHour {
    */
   ended: number
   /**
-   * Those of them that failed.
+   * How many of them failed.
    */
   failed: number
   /**
@@ -1238,7 +1238,7 @@ export interface QueueList {
   summary: QueueSummary | null
 }
 /**
- * What the queues that the list was made of hold together, on whatever page they are.
+ * The totals of all queues in the list, over all its pages.
  */
 export interface QueueSummary {
   /**
@@ -1371,7 +1371,7 @@ export interface TokenCreate {
    */
   name: string
   /**
-   * Who uses the token.
+   * The user of the token.
    */
   description?: string | null
   /**
@@ -1429,7 +1429,7 @@ export interface Session {
    */
   subject: string
   /**
-   * Of a token; null for a user, who names a team in each request.
+   * The team of a token; null for a user, who names a team in each request.
    */
   team: string | null
   /**
@@ -1523,7 +1523,7 @@ export interface Me {
    */
   expires_at: Timestamp | null
   /**
-   * What may be done. `payloads`, see payloads, headers and call records unmasked.
+   * The permissions. `payloads` shows payloads, headers and call records unmasked.
    */
   may: {
     push: boolean
@@ -1567,11 +1567,11 @@ export interface StatisticsPoint {
    */
   failed: number
   /**
-   * Those of them that are tried again.
+   * How many of them are retried.
    */
   retried: number
   /**
-   * Those of them that became dead letters.
+   * How many of them became dead letters.
    */
   dead: number
   /**
@@ -1708,7 +1708,7 @@ export interface Status {
    */
   executors_alive: boolean | null
   /**
-   * What the team has to do.
+   * The work of the team.
    */
   backlog: TeamBacklog | null
   /**
@@ -1723,7 +1723,7 @@ export interface Status {
   installation: InstallationStatus | null
   test_clock?: TestTime1
   /**
-   * What is not known at present, and why.
+   * Parts of the answer that are unknown at present, and why.
    *
    * @maxItems 8
    */
@@ -1756,7 +1756,7 @@ export interface TeamBacklog {
    */
   stopped: number
   /**
-   * For how long the oldest job that could start has waited; null when there is none.
+   * How long the oldest job that could start has waited; null when there is none.
    */
   oldest_startable_seconds: number | null
 }
@@ -1776,7 +1776,7 @@ export interface InstallationStatus {
   leader_epoch: number | null
   executors: ExecutorsStatus | null
   /**
-   * What all executors have to do.
+   * The work of all executors.
    */
   backlog: InstallationBacklog | null
   /**
@@ -1835,11 +1835,11 @@ export interface InstallationBacklog {
    */
   in_flight: number
   /**
-   * What is due within 20 s.
+   * Jobs due within 20 s.
    */
   due_soon: number
   /**
-   * For how long the oldest job that could start has waited, among the sampled queues; null when there is none.
+   * How long the oldest job that could start has waited, among the sampled queues; null when there is none.
    */
   oldest_startable_seconds: number | null
 }
@@ -1858,7 +1858,7 @@ export interface RedisServer {
    */
   used_bytes: number | null
   /**
-   * The limit, `maxmemory`; null also when there is none.
+   * The limit, `maxmemory`; null when it is unknown or not set.
    */
   max_bytes: number | null
   /**
@@ -1878,7 +1878,7 @@ export interface RedisServer {
    */
   replicas: RedisReplica[]
   /**
-   * What puts jobs at risk, one sentence each.
+   * Risks to stored jobs, one sentence each.
    *
    * @maxItems 8
    */
@@ -1891,7 +1891,7 @@ export interface RedisReplica {
    */
   is_online: boolean
   /**
-   * Whole seconds since it last answered its primary.
+   * Whole seconds since the replica last answered its primary.
    */
   lag_seconds: number | null
 }
@@ -1960,7 +1960,7 @@ export interface ChannelState {
    */
   failing_since: Timestamp | null
   /**
-   * What the last try brought; null before the first.
+   * The result of the last try; null before the first.
    */
   last_answer: string | null
 }
@@ -2038,7 +2038,7 @@ export interface ChannelTest {
    */
   ok: boolean
   /**
-   * What the channel answered, or why nothing was sent.
+   * The answer of the channel, or why nothing was sent.
    */
   answer: string
   took_ms: number
@@ -2357,7 +2357,7 @@ export interface CronPreview {
   next_runs: Timestamp[]
 }
 /**
- * What an alert is about.
+ * The resource that an alert is about.
  */
 export interface AlertResource {
   kind: AlertResourceKind
@@ -2383,7 +2383,7 @@ export interface AlertDelivery {
    */
   state: 'pending' | 'sent' | 'failed' | 'suppressed'
   /**
-   * What the channel said to the last try; null without one.
+   * The answer of the channel to the last try; null without one.
    */
   answer: string | null
   /**
@@ -2445,7 +2445,7 @@ export interface IssueHour {
    */
   failed: number
   /**
-   * Those that left a dead letter.
+   * How many left a dead letter.
    */
   dead_lettered: number
 }
@@ -2481,7 +2481,7 @@ export interface Issue {
    */
   response_status: number | null
   /**
-   * Of the URL, without its port; cut at 255 characters.
+   * The host of the URL, without its port; cut at 255 characters.
    */
   host: string | null
   state: IssueState
@@ -2494,7 +2494,7 @@ export interface Issue {
    */
   count: number
   /**
-   * Those that left a dead letter.
+   * How many left a dead letter.
    */
   dead_lettered: number
   /**
@@ -2521,7 +2521,7 @@ export interface Issue {
   by_hour: IssueHour[]
 }
 /**
- * What an alert is about.
+ * The resource that an alert is about.
  */
 export interface AlertResource1 {
   kind: AlertResourceKind
@@ -2562,7 +2562,7 @@ export interface AuditRecord {
    */
   last_at: string
   /**
-   * Of several jobs or alerts, the ids of the first ones, that of `resource` included.
+   * For several jobs or alerts, the ids of the first ones, including that of `resource`.
    *
    * @maxItems 50
    */
@@ -2574,7 +2574,7 @@ export interface AuditRecord {
      */
     name: string
     /**
-     * Where the request came from; behind a proxy that is not trusted, the address of that. null where it is not known.
+     * The address that the request came from, or that of a proxy that is not trusted; null if unknown.
      */
     address: string | null
   }
@@ -2586,7 +2586,7 @@ export interface AuditRecord {
   resource: {
     kind: AuditedKind
     /**
-     * Of a job, the job's id; null for several things at once.
+     * The id of the job, if it is about one; null for several objects at once.
      */
     id: number | string | null
     /**
@@ -2820,7 +2820,7 @@ export interface WindowCalendar {
 }
 export interface WindowPreview {
   /**
-   * Of each schedule, in English, with a 24-hour clock.
+   * Each schedule in English words, with a 24-hour clock.
    *
    * @maxItems 10
    */

@@ -3,6 +3,7 @@ import type { MaintenanceWindow } from '../../../../clients/typescript/src/clien
 import { useRead } from '../../api/reads.ts'
 import { at } from '../../routing/paths.ts'
 import type { UrlQuery } from '../../routing/url-query.ts'
+import { textOf } from '../../format/values/known-values.ts'
 import { effectText } from './window-text.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChoiceBar } from '../../ui/forms/choice-bar.tsx'
@@ -171,7 +172,7 @@ function OpeningLink({
     >
       <strong>{windowId}</strong>
       <span>
-        {window?.action === 'hold' ? 'Hold' : 'Mute'} {hours}
+        {window && textOf({ hold: 'Hold', mute: 'Mute' }, window.action)} {hours}
       </span>
     </a>
   )

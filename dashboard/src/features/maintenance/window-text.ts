@@ -1,4 +1,5 @@
 import type { MaintenanceWindow } from '../../../../clients/typescript/src/client.ts'
+import { entryOf } from '../../format/values/known-values.ts'
 import { formatDayTime } from '../../format/clock-changes.ts'
 import { formatSeconds, formatStamp } from '../../format/times.ts'
 
@@ -10,11 +11,14 @@ export function subjectOf({ resource }: Pick<MaintenanceWindow, 'resource'>): st
 /** What a window does while it is active. */
 export function effectText(window: Pick<MaintenanceWindow, 'action' | 'resource'>): string {
   const subject = subjectOf(window)
-  if (window.action === 'mute')
-    return subject === null ? 'All alerts are muted' : `Alerts of ${subject} are muted`
-  return subject === null
-    ? 'No job starts, and all alerts are muted'
-    : `Jobs of ${subject} are held, and its alerts are muted`
+  const effects = {
+    mute: subject === null ? 'All alerts are muted' : `Alerts of ${subject} are muted`,
+    hold:
+      subject === null
+        ? 'No job starts, and all alerts are muted'
+        : `Jobs of ${subject} are held, and its alerts are muted`,
+  }
+  return entryOf(effects, window.action, (name) => `${name}: ${subject ?? 'the whole team'}`)
 }
 
 /** Such as `14:05` on the day of `nowMs`, and `Sat 11-28 14:05` on others. */

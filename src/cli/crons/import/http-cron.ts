@@ -129,7 +129,7 @@ function urlOf(
   if (hasMark(request.url)) throw new NotTaken('its URL holds the value of a Secret, which only a header may')
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(request.url) ? request.url : `http://${request.url}`)
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new NotTaken(`its URL ${request.url} is none of http or https`)
+    throw new NotTaken(`its URL ${request.url} is neither http nor https`)
   const login =
     url.username === ''
       ? request.login

@@ -33,7 +33,7 @@ export function registerImportCommand(program: Command, runner: CommandRunner, s
         const given =
           flags.filename === undefined ? [await askCluster(flags)] : await readFile(flags.filename, stdin)
         const jobs = given.flatMap(itemsOf).filter(isCronJob)
-        if (jobs.length === 0) throw cliError('there is no CronJob', NOT_FOUND)
+        if (jobs.length === 0) throw cliError('no CronJob was found', NOT_FOUND)
         // It needs the calendar of crons, which no other verb loads.
         const { imported } = await import('./imported.ts')
         const { documents, left } = imported(jobs)

@@ -37,12 +37,12 @@ function createCommand(bulk: Command): Command {
       'retry, delete, fire, replay, purge or cancel jobs: the given ones (@file reads ids from a file, - from standard input), or all for which the filters hold',
     )
     .option('--all', 'every job that the action is for')
-    .option('--rate <count>', 'at most so many jobs a second (default: as fast as it goes)')
+    .option('--rate <count>', 'at most this many jobs a second (default: no limit)')
     .option(
       '--stop-percent <percent>',
       'stop by itself when this share of the new jobs has failed again (retry and replay)',
     )
-    .option('--stop-min <count>', 'judge that only once so many of them have ended (default: 50)')
+    .option('--stop-min <count>', 'judge that only after this many of them have ended (default: 50)')
     .option('--dry-run', 'count the jobs and show some of them; change nothing')
     .option(
       '--wait <seconds>',
@@ -84,11 +84,11 @@ async function bodyOf(
   { api, stdin, nowMs }: { readonly api: Api; readonly stdin: Stdin; readonly nowMs: () => number },
 ): Promise<object> {
   if (!ACTIONS.some((one) => one === action))
-    throw cliError(`${action} is none of ${ACTIONS.join(', ')}`, MISUSED)
+    throw cliError(`${action} is not an action of bulks: give one of ${ACTIONS.join(', ')}`, MISUSED)
   const filter = await filterOf(api, flags, nowMs())
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   if ([ids.length > 0, flags.all === true, isFiltered].filter(Boolean).length !== 1)
-    throw cliError('give ids, filters or --all (see punctual bulk create --help)', MISUSED)
+    throw cliError('no jobs chosen: give ids, filters or --all (see punctual bulk create --help)', MISUSED)
   const rate = flags.rate === undefined ? undefined : wholeNumber('--rate', flags.rate)
   const target = ids.length > 0 ? { ids: await jobIdsOf(ids, stdin) } : { filter }
   return { action, ...target, dry_run: flags.dryRun, rate, stop_when: stopOf(flags) }

@@ -24,9 +24,9 @@ export function readOpeningsQuery(search: string, nowMs: number): QueryResult<Ca
     if (fromMs === null || untilMs === null) return { fromMs: 0, untilMs: 0 }
     const problem =
       untilMs <= fromMs
-        ? 'must be after after.'
+        ? 'must be later than after.'
         : untilMs - fromMs > WINDOW_CALENDAR_DAYS_MAX * DAY_MS
-          ? `must not be more than ${WINDOW_CALENDAR_DAYS_MAX} days after after.`
+          ? `must not be more than ${WINDOW_CALENDAR_DAYS_MAX} days later than after.`
           : null
     if (problem !== null) query.refuse('before', (path) => refusedAs(path, problem))
     return { fromMs, untilMs }

@@ -95,7 +95,7 @@ function readName(fields: FieldReader): string | null {
   const name = fields.text('name', WINDOW_NAME_CHARACTERS_MAX)
   if (name === null || NAME.test(name)) return name
   return fields.refuse('name', (path) =>
-    refusedAs(path, 'must have lower-case letters, digits and - only, and begin and end with no -.'),
+    refusedAs(path, 'must consist of lower-case letters, digits and -, and must not begin or end with -.'),
   )
 }
 

@@ -55,7 +55,7 @@ export interface ArchiveEnd {
 export function headerOf(line: string, nowMs: number): ArchiveHeader {
   const read = objectOf(line)
   const { punctual, format } = read
-  if (punctual !== 'backup') throw new BackupError('This is no backup of Punctual.')
+  if (punctual !== 'backup') throw new BackupError('This is not a backup of Punctual.')
   if (format !== ARCHIVE_FORMAT) {
     throw new BackupError(
       `The backup has format ${String(format)}, and this version of Punctual reads format ${ARCHIVE_FORMAT}: use the version that wrote it, ${String(read['program'])}.`,
@@ -102,5 +102,5 @@ function objectOf(line: string): Record<string, unknown> {
   } catch {
     // Told below.
   }
-  throw new BackupError('This is no backup of Punctual.')
+  throw new BackupError('This is not a backup of Punctual.')
 }

@@ -38,7 +38,7 @@ export class ArchiveReader {
     while (at === -1 && this.#held.length < HEADER_BYTES_MAX && (await this.#more())) {
       at = this.#held.indexOf('\n')
     }
-    if (at === -1) throw new BackupError('This is no backup of Punctual.')
+    if (at === -1) throw new BackupError('This is not a backup of Punctual.')
     const header = headerOf(this.#take(at + 1).toString(), this.#nowMs)
     this.#primaries = header.primaries.length
     return header
@@ -52,7 +52,7 @@ export class ArchiveReader {
       const primary = head.readUInt8(0)
       const length = head.readUInt32BE(1)
       if (length > FRAME_BYTES_MAX || (primary !== END && primary >= this.#primaries)) {
-        throw new BackupError('The backup is damaged: a frame is none.')
+        throw new BackupError('The backup is damaged: a frame is not valid.')
       }
       const bytes = await this.#read(length)
       if (primary === END) return await this.#readEnd(bytes, bytesOf)
@@ -67,7 +67,7 @@ export class ArchiveReader {
       throw new BackupError('The backup is damaged: its checksum is wrong.')
     }
     if (this.#held.length > 0 || (await this.#more())) {
-      throw new BackupError('The backup is damaged: something stands behind its end.')
+      throw new BackupError('The backup is damaged: something follows its end.')
     }
     const end = JSON.parse(bytes.toString()) as ArchiveEnd
     if (String(end.bytes) !== String(found))

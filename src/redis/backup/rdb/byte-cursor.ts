@@ -42,14 +42,14 @@ export class ByteCursor {
   /** A count or a length. Numbers beyond what a number holds are damage here. */
   length(): number {
     const { kind, value } = this.#lengthOrEncoding()
-    if (kind === 'encoding') throw new BackupError('A length is none.')
+    if (kind === 'encoding') throw new BackupError('A length is not valid.')
     if (value > Number.MAX_SAFE_INTEGER) throw new BackupError('A length is absurd.')
     return value
   }
 
   /** A number that may take all of 64 bits, such as the part of an id. */
   skipNumber(): void {
-    if (this.#lengthOrEncoding().kind === 'encoding') throw new BackupError('A number is none.')
+    if (this.#lengthOrEncoding().kind === 'encoding') throw new BackupError('A number is not valid.')
   }
 
   skipString(): void {

@@ -121,13 +121,13 @@ export class RdbReader {
       case 'sum':
         return this.#readSum(cursor)
       case 'over':
-        throw new BackupError('Something stands behind its end.')
+        throw new BackupError('Something follows its end.')
     }
   }
 
   #readHead(cursor: ByteCursor): null {
     const [, version] = MAGIC.exec(cursor.take(MAGIC_BYTES).toString('latin1')) ?? []
-    if (version === undefined) throw new BackupError('It does not begin as data of Redis does.')
+    if (version === undefined) throw new BackupError('It does not begin like data of Redis.')
     this.#version = Number(version)
     this.#state = 'values'
     return null

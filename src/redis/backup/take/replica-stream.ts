@@ -79,7 +79,7 @@ class ReplicaInput {
     for (;;) {
       const end = this.#held.indexOf(NEWLINE)
       if (end === -1) {
-        if (this.#held.length > LINE_BYTES_MAX) throw new Error('it does not speak as Redis does')
+        if (this.#held.length > LINE_BYTES_MAX) throw new Error('it does not speak the protocol of Redis')
         await this.#more()
         continue
       }
@@ -122,7 +122,7 @@ class ReplicaInput {
   async #more(): Promise<void> {
     const { promise: silent, reject } = Promise.withResolvers<never>()
     const cancel = this.#clock.after(SILENCE_MS_MAX, () =>
-      reject(new Error(`not a byte has come for ${SILENCE_MS_MAX / 1000} s`)),
+      reject(new Error(`it has sent nothing for ${SILENCE_MS_MAX / 1000} s`)),
     )
     try {
       const { value, done } = await Promise.race([this.#chunks.next(), silent])

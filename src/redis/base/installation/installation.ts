@@ -149,5 +149,5 @@ export function versionProblems(info: ServerFields): string[] {
   const valkey = info.get('valkey_version')
   const redis = info.get('redis_version') ?? '0'
   const isOld = valkey === undefined ? Number.parseFloat(redis) < 7 : Number.parseFloat(valkey) < 7.2
-  return isOld ? [`Redis ${valkey ?? redis} is too old: Redis 7.0 or Valkey 7.2 is the least.`] : []
+  return isOld ? [`Redis ${valkey ?? redis} is too old: Punctual needs Redis 7.0, Valkey 7.2 or newer.`] : []
 }

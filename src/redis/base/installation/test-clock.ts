@@ -36,9 +36,13 @@ export const byTestClock: Rewrite = (source) =>
 
 type ShardTouch = (keys: ShardKeys) => Promise<unknown>
 
+/** How soon a process follows a move that another one has made. */
+const LOOK_MS = 250
+
 /**
  * The time of an installation for tests. Owns how far it is ahead, as it was last read or written, and tells the engines
- * of this process when it moves: their loops then find what has become due.
+ * of this process when it moves: their loops then find what has become due. Any process may move it, so each looks for
+ * moves of others from `start` to `stop`, which waits for nothing: a look under way still ends, and no other follows.
  */
 export class RedisTestClock implements TestClock {
   readonly #connection: RedisConnection
@@ -47,6 +51,8 @@ export class RedisTestClock implements TestClock {
   /** Two moves at once could take the time back. */
   readonly #alone = createMutex()
   #aheadMs: number
+  #cancelLook: () => void = () => undefined
+  #isStopped = false
 
   private constructor(connection: RedisConnection, aheadMs: number) {
     this.#connection = connection
@@ -81,11 +87,39 @@ export class RedisTestClock implements TestClock {
     this.#touch.push(touch)
   }
 
+  /** @param clock of this machine, whose timers it uses */
+  start(clock: Clock): void {
+    if (this.#isStopped) return
+    this.#cancelLook = clock.after(LOOK_MS, () => {
+      // While Redis is away nothing is due either; the next look tells.
+      void this.#look().catch(() => undefined)
+      this.start(clock)
+    })
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#cancelLook()
+  }
+
+  async #look(): Promise<void> {
+    await this.#take(await readAhead(this.#connection))
+  }
+
+  /** Loops look again within half a second; until a step has answered, they would look by the former time. */
+  async #take(aheadMs: number): Promise<void> {
+    if (aheadMs === this.#aheadMs) return
+    this.#aheadMs = aheadMs
+    await Promise.all(
+      this.#engines.flatMap((engine) => engine.shards.map((keys) => learnShardTime(engine, keys))),
+    )
+  }
+
   async read(): Promise<TestTime> {
     const [engine] = this.#engines
     const [keys] = engine?.shards ?? []
     if (engine === undefined || keys === undefined) throw new Error('the test clock follows no engine')
-    this.#aheadMs = await engine.runner.read(readAhead)
+    await this.#take(await engine.runner.read(readAhead))
     // As steps read it: all shards have one clock.
     const { nowMs } = await readShardClock(engine, keys)
     return { nowMs, aheadMs: this.#aheadMs }
@@ -115,15 +149,10 @@ export class RedisTestClock implements TestClock {
     } catch (error) {
       throw asStoreFault(error)
     }
-    this.#aheadMs = aheadMs
     const [engine] = this.#engines
     const [touch] = this.#touch
     if (engine !== undefined && touch !== undefined) await Promise.all(engine.shards.map(touch))
-    // Loops look again within half a second; until a step has answered, they would look by the former time.
-    const learnt = this.#engines.flatMap((engine) =>
-      engine.shards.map((keys) => learnShardTime(engine, keys)),
-    )
-    await Promise.all(learnt)
+    await this.#take(aheadMs)
   }
 }
 

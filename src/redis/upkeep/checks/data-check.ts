@@ -27,7 +27,7 @@ export async function checkData(
       severity: 'failed',
       subject: 'inspection',
       message,
-      advice: 'Mend the first ones, then look again.',
+      advice: 'Fix the first ones, then run the doctor again.',
     })
   }
   const busy =
@@ -87,7 +87,7 @@ const QUEUE_KINDS: ReadonlySet<string> = new Set([
 const MENDED_BY_EXECUTORS =
   'Executors look at a few queues a minute and mend this; pausing and resuming the queue mends it at once.'
 const COUNTER =
-  'Jobs run on. The counter stays wrong until it is set right by hand; quotas that use it are off by as much.'
+  'Jobs still run. The counter stays wrong until somebody corrects it; quotas that use it are off by the same amount.'
 const FREED_LATER =
   'Executors free a slot at the hard deadline of its job, 30 s after its timeout. If it stays, no executor looks after this shard.'
 

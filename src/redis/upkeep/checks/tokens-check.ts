@@ -55,7 +55,7 @@ function sharedTokens(tokens: readonly AcceptedToken[]): HealthFinding[] {
       .map(({ team, name }) => ({
         severity: 'warning' as const,
         subject: `token ${name} of team ${team}`,
-        message: `It is the same as token ${first?.name} of team ${first?.team}, which alone counts.`,
+        message: `It is the same as token ${first?.name} of team ${first?.team}, and only that one is valid.`,
         advice: 'Give one of the teams another token.',
       }))
   })

@@ -7,7 +7,7 @@ const WITH_STALLS = `--import=${new URL('stalling-process.ts', import.meta.url).
 /** A push takes a place for each KiB, so that these take twice as many as everybody has. */
 const PAYLOAD = { text: 'x'.repeat(128 * 1024) }
 const CLIENTS = SHED_PLACES_MIN / 64
-const SHED = 'The API is given more pushes than it can take, try again'
+const SHED = 'More pushes arrive than the API can take, try again'
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
 
 let here: Installation

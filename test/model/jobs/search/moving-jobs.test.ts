@@ -308,23 +308,42 @@ test('the runs of a cron are found in its hidden queue, unless the list is limit
   }
 })
 
-test('two teams that search at once find their own, and a search too many of one is refused', async () => {
-  const mine = await pushAll(stage.intake, 300, LATER)
-  const theirs = await pushAll(stage.intake, 300, { ...LATER, team: 'others' })
-  const store = createJobStore(stage.world.engine, null, new CostGate(systemClock))
-  const list = (team: string) =>
-    store.list({ team, filter: NARROW, queues: null, limit: 1_000, cursor: null })
-  const asked = Array.from({ length: 2 * COSTLY_PER_TEAM_MAX + 1 }, (_, i) => (i % 2 === 0 ? TEAM : 'others'))
-  const pages = await Promise.all(asked.map(list))
-  assert.equal(pages.pop(), 'too_many_searches')
-  for (const [i, page] of pages.entries()) {
-    assert.ok(typeof page !== 'string')
-    assert.deepEqual(
-      page.jobs.map(({ jobId }) => jobId),
-      i % 2 === 0 ? mine : theirs,
+const ORDERS = [undefined, 'newest', 'oldest'] as const
+
+describe.each(ORDERS)('two teams that search at once, in order %s', (order) => {
+  const asked = { filter: NARROW, queues: null, limit: 1_000, cursor: null, ...(order && { order }) }
+  const inOrder = (ids: readonly number[]) => (order === 'newest' ? ids.toReversed() : ids)
+
+  test('find their own, and a search too many of one is refused', async () => {
+    const mine = await pushAll(stage.intake, 300, LATER)
+    const theirs = await pushAll(stage.intake, 300, { ...LATER, team: 'others' })
+    const store = createJobStore(stage.world.engine, null, new CostGate(systemClock))
+    const list = (team: string) => store.list({ ...asked, team })
+    const teams = Array.from({ length: 2 * COSTLY_PER_TEAM_MAX + 1 }, (_, i) =>
+      i % 2 === 0 ? TEAM : 'others',
     )
-  }
-  assert.ok(typeof (await list(TEAM)) !== 'string')
+    const pages = await Promise.all(teams.map(list))
+    assert.equal(pages.pop(), 'too_many_searches')
+    for (const [i, page] of pages.entries()) {
+      assert.ok(typeof page !== 'string')
+      assert.deepEqual(
+        page.jobs.map(({ jobId }) => jobId),
+        inOrder(i % 2 === 0 ? mine : theirs),
+      )
+    }
+    assert.ok(typeof (await list(TEAM)) !== 'string')
+  })
+
+  test('take turns: one search does not wait for all those that the other has under way', async () => {
+    await pushAll(stage.intake, 300, LATER)
+    await pushAll(stage.intake, 300, { ...LATER, team: 'others' })
+    const store = createJobStore(stage.world.engine, null, new CostGate(systemClock))
+    const answered: string[] = []
+    const list = (team: string) => store.list({ ...asked, team }).then(() => answered.push(team))
+    const greedy = Array.from({ length: COSTLY_PER_TEAM_MAX }, () => list(TEAM))
+    await Promise.all([...greedy, list('others')])
+    assert.ok(answered.indexOf('others') <= 1, `${answered.indexOf('others')} of the others came first`)
+  })
 })
 
 test('a job that ends after a search has found it, and so is found again, is listed once', async () => {

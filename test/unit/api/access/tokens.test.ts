@@ -77,7 +77,7 @@ describe('POST /api/tokens by a user', () => {
     expect(store.all).toHaveLength(status === 201 ? 1 : 0)
     if (status === 422) {
       const text =
-        'The expires at field is required of users, and at most 365 days ahead: the token outlives the rights of who makes it.'
+        'The expires at field is required when a user creates a token, at most 365 days ahead: the token outlives the rights of its creator.'
       expect(answer.json).toEqual({ message: text, errors: { expires_at: [text] } })
     }
   })

@@ -115,7 +115,7 @@ test('a push counts until its response has closed, and a batch by its bytes', as
 test('a refusal is a 503 with Retry-After; large bodies are discarded by ourselves', async () => {
   const { turn, push } = open()
   for (let round = 0; round < 3; round += 1) await turn(SHED_PLACES_MIN, LONG_MS)
-  const error = 'The API is given more pushes than it can take, try again'
+  const error = 'More pushes arrive than the API can take, try again'
   const small = push().response
   const large = push('a', { 'content-length': '20000', 'content-type': 'application/json' }).response
   for (const { sent } of [small, large]) {

@@ -115,7 +115,7 @@ test('streams of a subject, of a team and of a process are bounded, and room com
   become(aPrincipal('default', { subject: 'c' }))
   const refused = await open(port)
   expect(refused.response.statusCode).toBe(429)
-  await expect.poll(refused.text).toContain('The team has its share')
+  await expect.poll(refused.text).toContain('The team already has its share')
   for (const team of ['shop', 'mail']) {
     become(aPrincipal(team))
     expect(await statusOf(port)).toBe(200)

@@ -106,7 +106,7 @@ describe('a new channel', () => {
     const { status, json } = await send('POST', PATH, OPS)
     expect(status).toBe(409)
     expect(json).toMatchObject({
-      error: 'The channel did not take the test: 404 no_service It was not kept.',
+      error: 'The channel did not accept the test message: 404 no_service It was not kept.',
     })
     expect(channels.log).toEqual(['create ops', 'test ops', 'remove ops'])
     const again = await send('POST', PATH, OPS)

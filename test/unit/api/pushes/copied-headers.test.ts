@@ -41,7 +41,7 @@ const problemOf = (made: ReturnType<typeof copy>) => (made.kind === 'invalid' ? 
 describe('a copy that goes to another host', () => {
   const url = 'https://evil.test/v1'
   const anew = (name: string) =>
-    `The headers.${name} field must be given anew: it is shown to nobody, and the URL is of another origin.`
+    `The headers.${name} field must be given again: a hidden value is not sent to another origin.`
 
   test.each([
     ['a header that is hidden', { Authorization: 'Bearer x' }, 'Authorization'],
@@ -93,7 +93,7 @@ test('what was shown keeps what is there, of both kinds', () => {
     expect(Object.values(sent)).toContain('id=1')
     expect(Object.values(headerSecretsOf(sent))).toEqual(['partner'])
   }
-  expect(problemOf(copy(headers, { values: { 'X-Other': MASK } }))).toMatch(/keeps nothing/)
+  expect(problemOf(copy(headers, { values: { 'X-Other': MASK } }))).toMatch(/cannot be kept/)
 })
 
 test('a content type alone takes the place of the one that is there', () => {

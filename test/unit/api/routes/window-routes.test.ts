@@ -106,7 +106,9 @@ describe('a new window', () => {
     })
     expect(answer.status).toBe(422)
     expect(errors(answer)).toEqual({
-      name: ['The name field must have lower-case letters, digits and - only, and begin and end with no -.'],
+      name: [
+        'The name field must consist of lower-case letters, digits and -, and must not begin or end with -.',
+      ],
       'resource.kind': ['The selected resource.kind is invalid.'],
       'resource.id': ['The resource.id field is required.'],
       recurring: [

@@ -43,7 +43,7 @@ test('edit changes the alerts, and needs some', async () => {
   expect(api.received[0]).toMatchObject({ method: 'PATCH', url: '/api/notification-channels/ops' })
   expect(JSON.parse(api.received[0]?.body ?? '')).toEqual({ alert_types: ['failure'] })
   const { code, err } = await api.run(['channels', 'edit', 'ops'])
-  expect([code, err]).toEqual([2, expect.stringContaining('nothing to change was given')])
+  expect([code, err]).toEqual([2, expect.stringContaining('no change given')])
   expect(api.received).toHaveLength(1)
 })
 

@@ -75,9 +75,9 @@ test('sessions end-all ends those of a token or a user, or one of them', async (
   ])
 })
 
-test('sessions end-all asks, and refuses what is neither a token nor a user', async () => {
+test('sessions end-all asks, and refuses what names no owner a token nor a user', async () => {
   const refused = await api.run(['sessions', 'end-all', '--yes', 'ann'])
-  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('"ann" is neither') as string })
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('"ann" names no owner') as string })
   const silent = await api.run(['sessions', 'end-all', 'user/ann'])
   expect(silent).toMatchObject({ code: 2, err: expect.stringContaining('--yes') as string })
   expect(api.received).toEqual([])

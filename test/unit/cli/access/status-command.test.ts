@@ -63,7 +63,7 @@ test('a reader is told what is missing, and what is not known', async () => {
     'executors: NONE ALIVE in at least one shard, so its jobs wait',
     'backlog: not known',
     'lateness: no job ended in the last 5 minutes',
-    'installation: shown to who has the permission admin',
+    'installation: shown to admins only',
     'usage: Redis does not answer.',
     '',
   ])

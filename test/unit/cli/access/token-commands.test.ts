@@ -53,7 +53,7 @@ test('tokens create counts a span from now on', async () => {
 
 test.each([
   [['--until', '90'], '--until "90" is neither a time with an offset such as'],
-  [['--burst', '5'], '--burst goes with --rate'],
+  [['--burst', '5'], '--burst needs --rate'],
 ])('tokens create %j is a misuse', async (flags, text) => {
   const { err } = await api.run(['tokens', 'create', 'ci', ...flags])
   expect(err).toContain(text)

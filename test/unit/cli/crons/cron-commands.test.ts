@@ -210,7 +210,7 @@ describe('crons', () => {
   test('an edit that says nothing is a misuse', async () => {
     expect(await api.run(['crons', 'edit', '3'])).toEqual({
       out: '',
-      err: 'punctual: nothing to change was given (see punctual crons edit --help)\n',
+      err: 'punctual: no change given (see punctual crons edit --help)\n',
       code: 2,
     })
     expect(api.received).toEqual([])

@@ -397,7 +397,7 @@ describe('import cronjobs', () => {
     [
       'another scheme',
       curl('-f', 'ftp://a.example.com'),
-      'its URL ftp://a.example.com is none of http or https',
+      'its URL ftp://a.example.com is neither http nor https',
     ],
   ])('says why %s stays a CronJob', async (_, given, reason) => {
     expect(await reasonOf(given)).toBe(reason)
@@ -435,7 +435,7 @@ describe('import cronjobs', () => {
 
   test.each([
     ['a: [', 2, /^punctual: - is not YAML: /],
-    ['kind: ConfigMap\n', 3, /^punctual: there is no CronJob\n$/],
+    ['kind: ConfigMap\n', 3, /^punctual: no CronJob was found\n$/],
   ])('refuses %j', async (text, code, message) => {
     const ran = await api.run(['import', 'cronjobs', '-f', '-'], { stdin: inputOf(text) })
     expect(ran).toMatchObject({ out: '', code, err: expect.stringMatching(message) })

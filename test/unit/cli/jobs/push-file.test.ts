@@ -113,12 +113,12 @@ describe('push --file', () => {
   })
 
   test.each([
-    [['push', 'q', '--file', '-'], 'q does not go with --file, whose lines say it all'],
-    [['push', '--file', '-', '--delay', '5'], '--delay does not go with --file, whose lines say it all'],
+    [['push', 'q', '--file', '-'], 'q cannot be used with --file: put it into the lines'],
+    [['push', '--file', '-', '--delay', '5'], '--delay cannot be used with --file: put it into the lines'],
     [['push', '--file', '/nowhere/at/all'], '--file cannot be read: ENOENT'],
     [['push', '--file', '-', '--idempotency-prefix', 'ключ'], '--idempotency-prefix must be visible ASCII'],
-    [['push', 'q'], 'give a queue and a URL, or --data, or --file'],
-    [['push', 'q', 'https://e.com', '--idempotency-prefix', 'p'], '--idempotency-prefix goes with --file'],
+    [['push', 'q'], 'no job given: give a queue and a URL, --data or --file'],
+    [['push', 'q', 'https://e.com', '--idempotency-prefix', 'p'], '--idempotency-prefix needs --file'],
   ])('%j is a misuse', async (args, says) => {
     const ran = await api.run(args, { stdin: inputOf('{}\n') })
     expect(ran).toMatchObject({ out: '', code: 2 })

@@ -54,7 +54,7 @@ describe('plan', () => {
   test.each([
     [
       [...GIVEN, '--rate-limit', 'fast'],
-      '--rate-limit "fast" is not a rate such as 10/s or 600/1m, and not none',
+      '--rate-limit "fast" is not a rate: give one such as 10/s or 600/1m, or none',
     ],
     [['--queues', '50', '--call-ms', '200'], '--jobs-per-second is needed'],
     [['--jobs-per-second', '5', '--call-ms', '200'], '--queues is needed'],

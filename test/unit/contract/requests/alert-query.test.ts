@@ -91,7 +91,7 @@ test.each([
   ],
   [`after=${'1'.repeat(65)}`, 'after', 'The after field must not be greater than 64 characters.'],
   ['type=', 'type', 'The type field must have a value.'],
-  ['type=failure&type=warning', 'type', 'The type field must be given once only.'],
+  ['type=failure&type=warning', 'type', 'The type field must be given only once.'],
   ['sort=asc', 'sort', 'The sort field is unknown.'],
 ])('a list with %s', (search, field, text) => {
   const result = readAlertQuery(search, NOW_MS)

@@ -112,8 +112,8 @@ test.each([
   ['limit=ten', 'limit', 'The limit field must be an integer.'],
   ['limit=1.5', 'limit', 'The limit field must be an integer.'],
   ['limit=-1', 'limit', 'The limit field must be an integer.'],
-  ['limit=1&limit=2', 'limit', 'The limit field must be given once only.'],
-  ['queue=a&queue=', 'queue', 'The queue field must be given once only.'],
+  ['limit=1&limit=2', 'limit', 'The limit field must be given only once.'],
+  ['queue=a&queue=', 'queue', 'The queue field must be given only once.'],
   ['queue=', 'queue', 'The queue field must have a value.'],
   ['queue', 'queue', 'The queue field must have a value.'],
   ['status=', 'status', 'The status field must have a value.'],
@@ -155,7 +155,7 @@ test('the query of a list without filters has the same mistakes', () => {
   const result = readPageQuery('limit=&cursor=&cursor=x&queue=a')
   expect(result.kind === 'invalid' && result.problem.errors).toEqual({
     limit: ['The limit field must have a value.'],
-    cursor: ['The cursor field must be given once only.'],
+    cursor: ['The cursor field must be given only once.'],
     queue: ['The queue field is unknown.'],
   })
 })

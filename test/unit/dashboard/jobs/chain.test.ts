@@ -108,7 +108,7 @@ describe('what can be done', () => {
 
   test('depends on the state', () => {
     expect(names(jobOf([FAILED, RETRY]), ALL, NOW)).toEqual(['fire', 'duplicate', 'cancel'])
-    expect(names(jobOf([attemptOf()]), ALL, NOW)[0]).toMatch(/^fire: It is due already/)
+    expect(names(jobOf([attemptOf()]), ALL, NOW)[0]).toMatch(/^fire: It is already due/)
     const flying = jobOf([attemptOf({ status: 'processing' })])
     expect(names(flying, ALL, NOW)).toEqual([
       'fire: The job is in flight.',

@@ -55,6 +55,10 @@ test('an edit sends what was changed alone', () => {
 test('a window says what it does, and when', () => {
   expect(effectText(WINDOW)).toBe('Jobs of queue mail are held, and its alerts are muted')
   expect(effectText({ action: 'mute', resource: null })).toBe('All alerts are muted')
+  // An API that is newer than the page has other actions.
+  const later = 'slow' as MaintenanceWindow['action']
+  expect(effectText({ action: later, resource: null })).toBe('slow: the whole team')
+  expect(effectText({ ...WINDOW, action: later })).toBe('slow: queue mail')
   expect(timesText(WINDOW, 'UTC')).toBe('0 1 * * sat UTC, for 2 h')
   const once = { start_at: '2026-11-23T23:30:00Z', end_at: '2026-11-24T01:00:00Z', recurring: null }
   expect(timesText(once, 'UTC')).toBe('2026-11-23 23:30 – 2026-11-24 01:00')

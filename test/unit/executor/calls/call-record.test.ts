@@ -88,7 +88,7 @@ test('notes that the caller did not read the whole body', () => {
 })
 
 test('says what HTTP/1.1 does not allow in the response', () => {
-  const protocolNotes = ['Content-Length is no number.', 'The body came to no end in time.']
+  const protocolNotes = ['Content-Length is not a number.', 'The body did not end in time.']
   expect(record(null, answered({ protocolNotes })).response).toMatchObject({ protocolNotes })
   expect(record(null, answered()).response).not.toHaveProperty('protocolNotes')
 })

@@ -189,7 +189,7 @@ describe('a job’s end', () => {
   test('is a failed attempt when a defect of ours prevents the call', async () => {
     const { call, defects, run } = setUp()
     call.rule = () => Promise.reject(new TypeError('oops'))
-    const errorMessage = 'The call ended in a defect of Punctual.'
+    const errorMessage = 'The call was ended by a defect in Punctual.'
     expect(await run(claimedJob())).toMatchObject({
       type: 'ended',
       end: { kind: 'retry', attempts: [{ failureReason: 'unknown', errorMessage, durationMs: 0 }] },
@@ -205,7 +205,7 @@ function strange(settings: Record<string, unknown>): Partial<ChainSettings> {
 
 test('what throws before a call fails the attempt, and nothing is sent', async () => {
   const { call, defects, run } = setUp()
-  const errorMessage = 'The call could not be made because of a defect of Punctual.'
+  const errorMessage = 'The call could not be made because of a defect in Punctual.'
   expect(await run(claimedJob({ team: 'unreadable' }))).toMatchObject({
     type: 'ended',
     end: { kind: 'retry', attempts: [{ failureReason: 'unknown', errorMessage }] },

@@ -51,7 +51,9 @@ describe('a target without a free port', () => {
     const { clock, looks, givenUp, start } = setUp()
     const { ends } = start(EXHAUSTED)
     await clock.advance(PORT_WAITS_MAX * PORT_WAIT_MS_MAX)
-    expect(ends).toEqual([new ConnectionFailedError('This machine has no free port towards the target.')])
+    expect(ends).toEqual([
+      new ConnectionFailedError('This machine has no free port for a connection to the target.'),
+    ])
     expect(looks).toHaveLength(1 + PORT_WAITS_MAX)
     expect(givenUp).toEqual([{ port: 80, addresses: [EXHAUSTED] }])
     expect(PORT_WAITS_MAX * PORT_WAIT_MS_MAX).toBeLessThan(TIMEOUT_SECONDS_MIN * 1000)
@@ -75,7 +77,9 @@ describe('a target without a free port', () => {
     await clock.advance(PORT_WAITS_MAX * PORT_WAIT_MS_MAX)
     expect(looks.length).toBeLessThanOrEqual(2 * (1 + PORT_WAITS_MAX))
     for (const { ends } of calls)
-      expect(ends).toEqual([new ConnectionFailedError('This machine has no free port towards the target.')])
+      expect(ends).toEqual([
+        new ConnectionFailedError('This machine has no free port for a connection to the target.'),
+      ])
   })
 
   test('is looked at ever more seldom, up to a bound', async () => {

@@ -109,7 +109,7 @@ describe('our own addresses', () => {
     await clock.advance(60_000)
     expect(await starting).toEqual(
       new StartupError(
-        'Our own addresses, which no job may call, were not found within 60 s (pods: no answer; servers: no answer within 5 s). Check that Redis and DNS answer, and start the role again.',
+        'The addresses of this installation, which no job may call, were not found within 60 s (pods: no answer; servers: no answer within 5 s). Check that Redis and DNS answer, and start the role again.',
       ),
     )
     own.stop()

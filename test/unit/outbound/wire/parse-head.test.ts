@@ -87,7 +87,7 @@ describe('headers', () => {
   test('of thousands of bad lines some are noted', () => {
     const { notes } = parse(...Array.from({ length: 2_000 }, () => 'x'))
     expect(notes).toHaveLength(9)
-    expect(notes?.slice(-2)).toEqual(['Line 9 of the head has no colon.', 'More is wrong with the head.'])
+    expect(notes?.slice(-2)).toEqual(['Line 9 of the head has no colon.', 'The head has further errors.'])
   })
 
   test('with framing behind what is odd count all the same', () => {
@@ -188,7 +188,7 @@ describe('the end of the body', () => {
   test.each(['Content-Length: 7', 'Transfer-Encoding: chunked', 'Transfer-Encoding: gzip'])(
     'a 204 with %s is not trusted',
     (header) => {
-      const notes = ['A body is announced, and a 204 has none.']
+      const notes = ['A 204 announces a body, which it cannot have.']
       expect(parseLine(`HTTP/1.1 204 x\r\n${header}`)).toMatchObject({ bodyEnd: 0, keepAliveMs: 0, notes })
       expect(parseLine(`HTTP/1.1 304 x\r\n${header}`)).toMatchObject({
         keepAliveMs: KEEP_ALIVE_MS,
@@ -199,10 +199,10 @@ describe('the end of the body', () => {
     },
   )
 
-  const SEVERAL = 'Content-Length has several values: the lowest counts.'
-  const NO_NUMBER = 'Content-Length is no number.'
-  const BESIDE = 'Content-Length stands beside Transfer-Encoding and does not count.'
-  const IDENTITY = 'Transfer-Encoding names identity, which is no coding.'
+  const SEVERAL = 'Content-Length has several values: the lowest is used.'
+  const NO_NUMBER = 'Content-Length is not a number.'
+  const BESIDE = 'Content-Length is sent with Transfer-Encoding and is ignored.'
+  const IDENTITY = 'Transfer-Encoding names identity, which is not a coding.'
 
   test.each<[string[], number | string, string[]]>([
     [['Content-Length: 7', 'Transfer-Encoding: chunked'], 'last_chunk', [BESIDE]],
@@ -223,7 +223,7 @@ describe('the end of the body', () => {
     [['Content-Length:'], 'connection', NO_NUMBER],
     [[`Content-Length: ${'9'.repeat(16)}`], 'connection', NO_NUMBER],
     [['Content-Length: 7, x'], 7, NO_NUMBER],
-    [['Transfer-Encoding: chunked, gzip'], 'connection', 'Transfer-Encoding names a coding behind chunked.'],
+    [['Transfer-Encoding: chunked, gzip'], 'connection', 'Transfer-Encoding names a coding after chunked.'],
   ])('%j: %s perhaps, with a note', (headers, bodyEnd, note) => {
     expect(parse(...headers)).toMatchObject({ bodyEnd, isEndSure: false, keepAliveMs: 0, notes: [note] })
   })

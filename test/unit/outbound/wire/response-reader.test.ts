@@ -226,14 +226,14 @@ test.each<[string, string, string]>([
   [
     'a change of protocol',
     'HTTP/1.1 101 x\r\n\r\n',
-    'The target switched protocols (101), which was not asked for.',
+    'The target switched protocols (101) without being asked.',
   ],
 ])('%s is refused', (_name, text, message) => {
   expect(() => read([text])).toThrow(message)
   expect(() => read([...text])).toThrow(message)
 })
 
-const NO_SIZE = 'The body was given up: the size of a chunk is no hexadecimal number.'
+const NO_SIZE = 'The body was given up: the size of a chunk is not a hexadecimal number.'
 const LONG_LINE = 'The body was given up: a line around the chunks is too long.'
 
 test.each<[string, string, string]>([

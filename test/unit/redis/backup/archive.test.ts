@@ -43,7 +43,7 @@ describe('an archive', () => {
   test('is refused wherever it ends', async () => {
     const bytes = await archiveOf([FILE])
     for (let end = 0; end < bytes.length; end += 1) {
-      expect(await fault(bytes.subarray(0, end))).toMatch(/not complete|is no backup/)
+      expect(await fault(bytes.subarray(0, end))).toMatch(/not complete|is not a backup/)
     }
   })
 
@@ -54,7 +54,7 @@ describe('an archive', () => {
       changed[at]! ^= 0x10
       expect(`${at}: ${await fault(changed)}`).toMatch(/^\d+: BackupError: /)
     }
-    expect(await fault(Buffer.concat([bytes, Buffer.from('x')]))).toContain('behind its end')
+    expect(await fault(Buffer.concat([bytes, Buffer.from('x')]))).toContain('follows its end')
   })
 
   test.each([
@@ -93,9 +93,9 @@ describe('an archive', () => {
   })
 
   test('what is none at all is called so', async () => {
-    expect(await fault(Buffer.alloc(0))).toContain('This is no backup of Punctual.')
-    expect(await fault(Buffer.from('{"punctual":"other"}\n'))).toContain('This is no backup of Punctual.')
-    expect(await fault(FILE)).toContain('This is no backup of Punctual.')
-    expect(await fault(Buffer.alloc(200_000, 'x'))).toContain('This is no backup of Punctual.')
+    expect(await fault(Buffer.alloc(0))).toContain('This is not a backup of Punctual.')
+    expect(await fault(Buffer.from('{"punctual":"other"}\n'))).toContain('This is not a backup of Punctual.')
+    expect(await fault(FILE)).toContain('This is not a backup of Punctual.')
+    expect(await fault(Buffer.alloc(200_000, 'x'))).toContain('This is not a backup of Punctual.')
   })
 })

@@ -93,7 +93,7 @@ describe('the copy of a primary', () => {
     ['fails in the middle', [OK, OK, FULL, '$10\r\nabc'], /it has ended the connection too early\.$/],
     ['fails before its mark', [OK, OK, FULL, `$EOF:${MARK}\r\nabc`], /ended the connection too early\.$/],
     ['is none', [OK, OK, FULL, '-ERR fork failed\r\n'], /it answers "-ERR fork failed"\.$/],
-    ['is something else', ['x'.repeat(5_000)], /it does not speak as Redis does\.$/],
+    ['is something else', ['x'.repeat(5_000)], /it does not speak the protocol of Redis\.$/],
   ])('%s', async (_what, says, message) => {
     expect(await fault(says)).toMatch(message)
   })
@@ -103,6 +103,6 @@ describe('the copy of a primary', () => {
     const { primary } = primaryThat([OK, OK, FULL, '$10\r\nabc'], { ends: false })
     const taken = copied(primary, clock).catch((error: unknown) => (error as Error).message)
     await clock.advance(120_000)
-    expect(await taken).toBe('one sends no copy of its data: not a byte has come for 120 s.')
+    expect(await taken).toBe('one sends no copy of its data: it has sent nothing for 120 s.')
   })
 })

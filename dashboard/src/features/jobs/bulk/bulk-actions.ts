@@ -35,7 +35,7 @@ export const ACTIONS: Readonly<Record<BulkAction, ActionText>> = {
     verb: 'Fire',
     past: 'fired',
     icon: 'fire',
-    explain: 'Each becomes due now. Those that are due already stay as they are.',
+    explain: 'Each becomes due now. Those that are already due stay as they are.',
     isBad: false,
   },
   cancel: {

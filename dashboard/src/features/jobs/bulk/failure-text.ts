@@ -5,7 +5,7 @@ const REASONS: Readonly<Record<BulkFailure['reason'], string>> = {
   not_found: 'There is no such job, or no longer',
   in_flight: 'It is in flight',
   not_pending: 'It does not wait any more',
-  already_due: 'It is due already',
+  already_due: 'It is already due',
   not_dead_lettered: 'It is no dead letter, or no longer',
   not_ended: 'Its chain goes on, with a retry',
   not_failed: 'Its chain has succeeded',

@@ -20,7 +20,7 @@ export function actionsOf(job: Told, may: Me['may'], nowMs: number): readonly Ac
   const purging = may.purge ? null : 'It needs the permission to purge, which you do not have.'
   if (open !== undefined) {
     const inFlight = open.status === 'processing' ? 'The job is in flight.' : null
-    const due = Date.parse(open.scheduled_at) > nowMs ? null : 'It is due already and waits for its turn.'
+    const due = Date.parse(open.scheduled_at) > nowMs ? null : 'It is already due and waits for its turn.'
     return [
       { name: 'fire', refusal: inFlight ?? due },
       { name: 'duplicate', refusal: pushing },

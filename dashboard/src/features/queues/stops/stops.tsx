@@ -122,7 +122,7 @@ function Window({ window: { name, action, reason, ends_at: end } }: { readonly w
   const isHold = action === 'hold'
   return (
     <Notice icon="window" tone={isHold ? 'warn' : 'plain'}>
-      <strong>{isHold ? 'Held' : 'Alerts are muted'}</strong> by the window{' '}
+      <strong>{textOf({ hold: 'Held', mute: 'Alerts are muted' }, action)}</strong> by the window{' '}
       <a href={at('/maintenance')}>{name}</a>
       {end !== null && (
         <>

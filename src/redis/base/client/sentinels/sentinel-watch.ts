@@ -151,7 +151,7 @@ export class SentinelWatch {
     const isLate = this.#options.clock.monotonicMs() - sinceMs >= HALT_MS_MAX
     if (!isOver && !isLate) return
     if (!isOver) for (const key of by) this.#ignored.add(key)
-    this.#options.logger.warn('A failover has come to nothing: Redis is used as before')
+    this.#options.logger.warn('A failover did not happen: Redis is used as before')
     this.#resume()
   }
 

@@ -4,7 +4,7 @@ import type { JobListPage, JobListQuery, ListedJob } from '../../../../ports/job
 import type { KnownQueue } from '../../../base/names/known-queue.ts'
 import type { Engine } from '../../../base/engine/engine.ts'
 import type { ListPosition } from '../job-cursor.ts'
-import { queuesFrom } from '../listed-queues.ts'
+import { type ListedQueues, queuesFrom } from '../listed-queues.ts'
 import { readFirst, walkQueues } from '../queue-walk.ts'
 import { type InTurn, searchInTurn } from '../search-visit.ts'
 import { SearchBudget, SEARCHED_RECORDS_MAX } from '../sections/search-budget.ts'
@@ -53,7 +53,7 @@ export async function listNewest(
   const { team, filter, limit } = query
   const isCheap = filter.queue !== null && !isNarrow(filter) && limit <= LIST_LIMIT_DEFAULT
   return searchInTurn({ team, gate: isCheap ? null : gate, signal: query.signal }, async (inTurn) => {
-    const queues = await mergedQueues(engine, query)
+    const queues = await mergedQueues(engine, query, inTurn)
     if (queues === null) return 'too_many_queues'
     const budget = new SearchBudget(SEARCHED_RECORDS_MAX)
     const search: Search = { query, order, queues, budget, inTurn }
@@ -74,16 +74,21 @@ export async function listNewest(
 }
 
 /** null = there are too many. */
-async function mergedQueues(engine: Engine, query: JobListQuery): Promise<readonly KnownQueue[] | null> {
+async function mergedQueues(
+  engine: Engine,
+  query: JobListQuery,
+  inTurn: InTurn,
+): Promise<readonly KnownQueue[] | null> {
   const queues: KnownQueue[] = []
-  let from: ListPosition | null = null
-  for (;;) {
-    const page = await queuesFrom(engine, { ...query, atOnce: NAMES_TOGETHER }, from)
+  const namesFrom = (from: ListPosition | null): Promise<ListedQueues> =>
+    inTurn(() => queuesFrom(engine, { ...query, atOnce: NAMES_TOGETHER }, from))
+  let page = await namesFrom(null)
+  queues.push(...page.queues)
+  while (page.last !== null && queues.length <= QUEUES_MAX) {
+    page = await namesFrom({ queue: page.last, section: null })
     queues.push(...page.queues)
-    if (queues.length > QUEUES_MAX) return null
-    if (page.last === null) return queues
-    from = { queue: page.last, section: null }
   }
+  return queues.length > QUEUES_MAX ? null : queues
 }
 
 interface PartAsked {

@@ -12,8 +12,10 @@ import { signOf, type TimeOrder } from './time-order.ts'
 
 /** Jobs that have not ended have no index by their push, so at most this many of a list are read and put in order. */
 export const SORTED_OPEN_MAX = 2_000
-/** Queues that are read together. */
+/** Queues whose jobs are read together. */
 const READ_TOGETHER = 16
+/** Queues whose jobs are counted together. */
+const COUNTED_TOGETHER = 1_000
 
 /** The open job that was listed last. */
 export interface OpenPosition {
@@ -34,17 +36,21 @@ export async function openSections(
   { queues, filter, inTurn }: Omit<Asked, 'budget'>,
 ): Promise<AskedSection[]> {
   if (!sectionsOf(filter).includes('open')) return []
-  const sections = queues.map((queue) => ({
-    queue,
-    filter,
-    section: 'open' as const,
-    spot: FIRST_SPOTS.open,
-  }))
-  const counts = await inTurn(() => Promise.all(sections.map((section) => countSection(engine, section))))
-  return sections.flatMap((section, i) => {
-    const count = counts[i] ?? 0
-    return count === 0 ? [] : [{ ...section, count }]
-  })
+  const open: AskedSection[] = []
+  for (let at = 0; at < queues.length; at += COUNTED_TOGETHER) {
+    const sections = queues.slice(at, at + COUNTED_TOGETHER).map((queue) => ({
+      queue,
+      filter,
+      section: 'open' as const,
+      spot: FIRST_SPOTS.open,
+    }))
+    const counts = await inTurn(() => Promise.all(sections.map((section) => countSection(engine, section))))
+    for (const [i, section] of sections.entries()) {
+      const count = counts[i] ?? 0
+      if (count > 0) open.push({ ...section, count })
+    }
+  }
+  return open
 }
 
 /** Reads all open jobs of these sections that match, by their push, behind a position. */
