@@ -174,12 +174,6 @@ const PLANTED_IN_RATES: readonly Planted[] = [
     right: 'Flow.begin(queue.flow, begin_at,',
     wrong: 'Flow.begin(queue.flow, now,',
   },
-  {
-    bug: 'no time is left for answers that come late',
-    script: 'claim',
-    right: '(period + slack + late) /',
-    wrong: '(period + slack) /',
-  },
 ]
 const SEEDS_UNTIL_FOUND = 100
 

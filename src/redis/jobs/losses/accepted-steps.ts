@@ -1,24 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { AcceptedRows, type AcceptedJobs, type LostJobs } from './accepted-rows.ts'
 
-/** Rows that an intake keeps over all shards, some 8 MiB: minutes of pushes at full load. */
+/** Rows that an intake keeps over all shards, 4 MiB: minutes of pushes at full load. */
 const ROWS_MAX = 131_072
 /** Shorter than INTAKE_MARK_SECONDS, so that a mark that has expired is no loss. */
 const ANSWERS_COUNT_MS = 6 * 86_400_000
-
-/** Jobs that were accepted in one queue. */
-export interface AcceptedJobs {
-  /** The text `team/name`. */
-  readonly field: string
-  readonly localId: string
-  readonly count: number
-}
-
-/** Those of one step. */
-interface AcceptedRow extends AcceptedJobs {
-  readonly step: number
-  /** The time of the step. */
-  readonly atMs: number
-}
 
 /** Steps after `from` up to `to`. */
 export interface LostSteps {
@@ -26,23 +12,12 @@ export interface LostSteps {
   readonly to: number
 }
 
-/** What a lost range held of one queue. */
-export interface LostJobs extends Pick<AcceptedJobs, 'field' | 'localId'> {
-  count: number
-  fromMs: number
-  toMs: number
-}
-
 /** The steps of an intake in one shard. */
 interface ShardSteps {
   last: number
   answered: number
   answeredAtMs: number
-  /** In the order of their steps; those before `first` are forgotten. */
-  rows: AcceptedRow[]
-  first: number
-  /** The highest step whose rows were forgotten for want of room. */
-  forgotten: number
+  readonly rows: AcceptedRows
   lost: LostSteps | null
 }
 
@@ -54,18 +29,14 @@ export class AcceptedSteps {
   /** Identifies the intake, so that its resends and its marks are recognized. */
   readonly nonce = randomBytes(6).toString('base64url')
   readonly #shards: readonly ShardSteps[]
-  readonly #rowsMax: number
   #onLost: () => void = () => undefined
 
   constructor(shards: number, rowsMax: number = ROWS_MAX) {
-    this.#rowsMax = Math.floor(rowsMax / shards)
     this.#shards = Array.from({ length: shards }, () => ({
       last: 0,
       answered: 0,
       answeredAtMs: 0,
-      rows: [],
-      first: 0,
-      forgotten: 0,
+      rows: new AcceptedRows(Math.max(1, Math.floor(rowsMax / shards))),
       lost: null,
     }))
   }
@@ -95,7 +66,10 @@ export class AcceptedSteps {
       atMs,
       accepted,
       lost,
-    }: Pick<AcceptedRow, 'step' | 'atMs'> & {
+    }: {
+      readonly step: number
+      /** The time of the step. */
+      readonly atMs: number
       readonly accepted: readonly AcceptedJobs[]
       readonly lost: LostSteps | null
     },
@@ -103,8 +77,7 @@ export class AcceptedSteps {
     const steps = this.#of(shard)
     steps.answered = Math.max(steps.answered, step)
     steps.answeredAtMs = atMs
-    for (const jobs of accepted) steps.rows.push({ step, atMs, ...jobs })
-    forgetSurplus(steps, this.#rowsMax)
+    for (const jobs of accepted) steps.rows.add(step, atMs, jobs)
     if (lost !== null) {
       steps.lost = lost
       this.#onLost()
@@ -122,26 +95,14 @@ export class AcceptedSteps {
 
   /** The jobs of lost steps, by queue. @returns `isAll` false when some of them were forgotten */
   jobsOf(shard: number, { from, to }: LostSteps): { readonly queues: LostJobs[]; readonly isAll: boolean } {
-    const { rows, first, forgotten } = this.#of(shard)
-    const queues = new Map<string, LostJobs>()
-    for (let i = first; i < rows.length; i += 1) {
-      const { step, atMs, field, localId, count } = rows[i] as AcceptedRow
-      if (step <= from || step > to) continue
-      const key = `${localId} ${field}`
-      const queue = queues.get(key) ?? { field, localId, count: 0, fromMs: atMs, toMs: atMs }
-      queue.count += count
-      queue.fromMs = Math.min(queue.fromMs, atMs)
-      queue.toMs = Math.max(queue.toMs, atMs)
-      queues.set(key, queue)
-    }
-    return { queues: [...queues.values()], isAll: forgotten <= from }
+    const { rows } = this.#of(shard)
+    return { queues: rows.jobsOf(from, to), isAll: rows.forgotten <= from }
   }
 
   /** Called when the loss was told. */
   told(shard: number, { from, to }: LostSteps): void {
     const steps = this.#of(shard)
-    steps.rows = steps.rows.slice(steps.first).filter(({ step }) => step <= from || step > to)
-    steps.first = 0
+    steps.rows.drop(from, to)
     if (steps.lost?.to === to) steps.lost = null
   }
 
@@ -150,15 +111,4 @@ export class AcceptedSteps {
     if (steps === undefined) throw new Error(`no such shard: ${shard}`)
     return steps
   }
-}
-
-/** Moves the beginning of the list, and copies it only once half of it is forgotten. */
-function forgetSurplus(steps: ShardSteps, rowsMax: number): void {
-  while (steps.rows.length - steps.first > rowsMax) {
-    steps.forgotten = Math.max(steps.forgotten, steps.rows[steps.first]?.step ?? 0)
-    steps.first += 1
-  }
-  if (steps.first <= rowsMax) return
-  steps.rows = steps.rows.slice(steps.first)
-  steps.first = 0
 }

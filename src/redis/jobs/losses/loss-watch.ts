@@ -2,7 +2,8 @@ import { reasonOf, StoreUnavailableError } from '../../../domain/errors.ts'
 import { splitNameField, type ShardKeys } from '../../base/layout/keys.ts'
 import type { Clock } from '../../../ports/runtime.ts'
 import type { Engine } from '../../base/engine/engine.ts'
-import type { AcceptedSteps, LostJobs } from './accepted-steps.ts'
+import type { LostJobs } from './accepted-rows.ts'
+import type { AcceptedSteps } from './accepted-steps.ts'
 import { tellLoss } from './tell-loss.ts'
 
 /** The marks are read this often, for an intake that has nothing to push. */

@@ -6,7 +6,8 @@ import type { Engine } from '../../base/engine/engine.ts'
 import { step } from '../../base/engine/step.ts'
 import { encodeAlertFacts } from '../../base/layout/alert-record.ts'
 import { queueIdOf, splitNameField, type ShardKeys } from '../../base/layout/keys.ts'
-import type { LostJobs, LostSteps } from './accepted-steps.ts'
+import type { LostJobs } from './accepted-rows.ts'
+import type { LostSteps } from './accepted-steps.ts'
 
 /** A mark expires when its intake has done nothing for a week: it is of a process that is gone. */
 export const INTAKE_MARK_SECONDS = 7 * 86_400
