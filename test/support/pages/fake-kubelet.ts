@@ -21,7 +21,8 @@ export function startFakeKubelet(api: KubernetesApi, namespace: string, attached
   function phaseOf({ metadata, spec }: Pod): 'Running' | 'Succeeded' {
     if (spec.restartPolicy === 'Always') return 'Running'
     // Neither of a Job nor a hook of Helm, which ends by itself.
-    const isAttachedTo = metadata['ownerReferences'] === undefined && metadata['annotations'] === undefined
+    const isHook = JSON.stringify(metadata['annotations'] ?? {}).includes('helm.sh/hook')
+    const isAttachedTo = metadata['ownerReferences'] === undefined && !isHook
     return isAttachedTo && !existsSync(attachedFile) ? 'Running' : 'Succeeded'
   }
 
