@@ -24,9 +24,6 @@ export interface SpanExportOptions extends Runtime {
 /** Beyond the timeout of the exporter, after which it has answered. */
 const ANSWER_SLACK_MS = 5_000
 
-/** The code of a success: its enumeration is in a package of its own. */
-const TAKEN = 0
-
 type ExportCallback = Parameters<SpanExporter['export']>[1]
 
 /**
@@ -82,8 +79,8 @@ export class SpanExport implements SpanProcessor {
   #export(spans: ReadableSpan[], done: ExportCallback): void {
     this.#options.exporter.export(spans, (result) => {
       this.#pending -= spans.length
-      if (Number(result.code) === TAKEN) this.#options.metrics.spansExported(spans.length)
-      else this.#drop(spans.length, 'not_taken', result.error?.message ?? 'no reason was given')
+      if (result.error === undefined) this.#options.metrics.spansExported(spans.length)
+      else this.#drop(spans.length, 'not_taken', result.error.message)
       done(result)
     })
   }

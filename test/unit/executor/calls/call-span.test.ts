@@ -106,7 +106,7 @@ describe('where traces are recorded', () => {
     [cutCall('aborted'), { status: null, failure: 'released' }],
   ])('a call that ends as %j ends its span as %j', async (result, end) => {
     const { ends, tracing } = recording()
-    await setUp(tracing, result as HttpCallResult).run(traced)
+    await setUp(tracing, result).run(traced)
     expect(ends).toEqual([end])
   })
 

@@ -52,7 +52,9 @@ function open(change: Partial<TracingOptions> = {}) {
     const text = await registry.metrics()
     return Number(new RegExp(`dropped_total\\{reason="${reason}"\\} (\\d+)`).exec(text)?.[1])
   }
-  return { ...opened, logged, dropped }
+  const exported = async (): Promise<number> =>
+    Number(/^punctual_spans_exported_total (\d+)/m.exec(await registry.metrics())?.[1])
+  return { ...opened, logged, dropped, exported }
 }
 
 test('a call is a span below its context, and its wait another; its URL tells no secret', async () => {
@@ -140,6 +142,17 @@ describe('a tracing system that', () => {
     }
   }
 
+  test('takes what comes is given more than may wait at once', async () => {
+    const traced = open()
+    for (let round = 1; round <= 3; round += 1) {
+      record(traced, 100)
+      await receiver.received(round * 100)
+      await until('the answers are in', async () => (await traced.exported()) === round * 100)
+    }
+    expect(await traced.dropped('queue_full')).toBe(0)
+    await traced.stop()
+  })
+
   test('refuses costs spans, which are counted and logged once', async () => {
     receiver.answer(400)
     const traced = open()
@@ -173,6 +186,7 @@ describe('a tracing system that', () => {
     record(traced, 1)
     await until('it is dropped', async () => (await traced.dropped('not_taken')) === 1)
     await traced.stop()
+    expect(receiver.spans()).toEqual([])
   })
 })
 
