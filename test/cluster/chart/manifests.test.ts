@@ -512,43 +512,6 @@ describe('an OIDC provider', () => {
   })
 })
 
-describe('ways to the dashboard', () => {
-  const ROUTE = ['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public']
-  const routes = async (set: readonly string[]) =>
-    documentsOf(await renderChart({ set })).filter(({ kind }) => /^(?:Ingress|HTTPRoute)$/.test(kind))
-
-  test('are none by default, and lead to the API below its base path', async () => {
-    expect(await routes([])).toEqual([])
-    const url = 'publicUrl=https://p.test/tools/punctual'
-    const [ingress] = await routes(['ingress.enabled=true', 'ingress.hosts={p.test}', url])
-    expect(ingress).toMatchObject({ kind: 'Ingress', spec: { rules: [{ host: 'p.test' }] } })
-    const [route] = await routes([...ROUTE, 'httpRoute.hostnames={p.test}', url])
-    expect(route).toMatchObject({
-      kind: 'HTTPRoute',
-      spec: { parentRefs: [{ name: 'public' }], hostnames: ['p.test'] },
-    })
-    for (const one of [ingress, route]) expect(JSON.stringify(one)).toContain('"/tools/punctual"')
-    expect(await renderChart({ set: [url] })).toMatch(/PUNCTUAL_BASE_PATH\n +value: "\/tools\/punctual"/)
-  })
-
-  test('and the dashboard itself is off by one value', async () => {
-    expect(await renderChart()).not.toContain('PUNCTUAL_DASHBOARD')
-    const rendered = await renderChart({ set: ['dashboard.enabled=false'] })
-    expect(rendered.match(/PUNCTUAL_DASHBOARD\n +value: 'off'/g)).toHaveLength(1)
-  })
-
-  test.each([
-    [['ingress.enabled=true'], /ingress: give the names of its hosts/],
-    [['httpRoute.enabled=true'], /httpRoute: give the gateways/],
-    [ROUTE, /httpRoute: give its hostnames/],
-    [['dashboard.basePath=/a', 'publicUrl=https://p.test/b'], /must be the path of publicUrl/],
-    [['dashboard.basePath=/api'], /cannot be the base path/],
-    [['publicUrl=https://p.test/echo/x'], /cannot be the base path/],
-  ])('%j is refused', async (set, reason) => {
-    await expect(renderChart({ set })).rejects.toThrow(reason)
-  })
-})
-
 describe('the plain manifests', () => {
   test('are what the chart makes', async () => {
     const stale = [...(await plainManifests(ROOT, helm))].filter(
