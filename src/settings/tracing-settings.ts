@@ -142,7 +142,7 @@ export function describeTracing({ headers, ...others }: TracingSettings): Record
 function readEndpoint(variables: Variables, env: Environment): string | null {
   const url = variables.read('OTEL_EXPORTER_OTLP_ENDPOINT', parseEndpoint)
   if (url === null || (env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? '').trim() !== '') return url
-  return `${url.replace(/\/*$/, '/')}${TRACES_PATH}`
+  return `${url}${url.endsWith('/') ? '' : '/'}${TRACES_PATH}`
 }
 
 function readCertificates(variables: Variables): TracingSettings['certificates'] {

@@ -14,6 +14,8 @@ const PARENT =
 const MEMBER =
   /^[a-z0-9][a-z0-9_*/@-]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
 const MEMBERS_MAX = 32
+/** With the blanks that may stand around members. */
+const PRINTABLE = /^[\t\x20-\x7e]*$/
 const VERSION_LENGTH = 3
 const TRACE_ID_LENGTH = 32
 const FLAGS_AT = 53
@@ -32,8 +34,9 @@ export function traceContextOf(parent: unknown, state: unknown): TraceContext | 
 
 function isState(state: unknown): state is string {
   if (typeof state !== 'string' || state === '' || state.length > TRACE_STATE_CHARACTERS_MAX) return false
+  if (!PRINTABLE.test(state)) return false
   // One after the other: of a pattern for all of them, a hostile state would try every combination.
-  const members = state.split(',').map((member) => member.replace(/^[\t ]+|[\t ]+$/g, ''))
+  const members = state.split(',').map((member) => member.trim())
   return members.length <= MEMBERS_MAX && members.every((member) => MEMBER.test(member))
 }
 

@@ -9,12 +9,14 @@ import { createRedisMetrics } from '../../../src/telemetry/redis/redis-metrics.t
 import { createRequestMetrics } from '../../../src/telemetry/requests/request-metrics.ts'
 import { createReconcileMetrics } from '../../../src/telemetry/reconcile-metrics.ts'
 import { createScalingMetrics } from '../../../src/telemetry/scaling-metrics.ts'
+import { createTracingMetrics } from '../../../src/telemetry/tracing/tracing-metrics.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 
 const DOCS = join(import.meta.dirname, '../../../docs')
 
 async function seriesOfAll(): Promise<string[][]> {
   const { registry } = createMetrics({ processMetrics: false })
+  createTracingMetrics(registry)
   createRedisMetrics(registry)
   createRequestMetrics(registry)
   createControllerMetrics(registry)

@@ -38,7 +38,7 @@ describe('a job of a queue with a rate', () => {
     const job = paced(-5)
     await answer([job], 5)
     expect(begun()).toEqual([job.jobId])
-    expect(metrics.counts).toEqual(['jobStarted:1000'])
+    expect(metrics.counts).toEqual(['jobStarted:1000:'])
     expect(source.claim.calls.map(({ args }) => args[0].leadMs)).toEqual([undefined])
   })
 
@@ -49,7 +49,7 @@ describe('a job of a queue with a rate', () => {
     expect(begun()).toEqual([])
     expect(released()).toEqual(['released', 'released'])
     expect(metrics.counts.filter((count) => count === 'claimAnsweredLate')).toHaveLength(2)
-    expect(metrics.counts).not.toContain('jobStarted:1000')
+    expect(metrics.counts).not.toContain('jobStarted:1000:')
     expect(scheduler.busy).toBe(0)
   })
 
