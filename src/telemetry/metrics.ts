@@ -109,6 +109,7 @@ function jobMetrics(
     'Pushes and new crons refused by a quota of their team.',
     { quota: [...QUOTA_NAMES.filter((name) => name !== 'callsInFlight'), 'share'] },
   )
+  const starts = startMetrics(series, exemplars)
   const finished = series.counterOf(
     'punctual_jobs_finished_total',
     'Claimed jobs, by how this process finished them.',
@@ -142,7 +143,7 @@ function jobMetrics(
   return {
     jobsPushed: (count) => pushed.inc(count),
     refusedByQuota: (quota) => refused.inc({ quota }),
-    ...startMetrics(series, exemplars),
+    ...starts,
     jobFinished: (outcome, count) => finished.inc({ outcome }, count),
     claimAnsweredLate: () => late.inc(),
     callbackFinished: (outcome) => callbacks.inc({ outcome }),
