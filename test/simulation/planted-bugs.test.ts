@@ -44,6 +44,11 @@ function withLostAnswers(plan: Plan): Plan {
   return { ...plan, shards: 1, callBytes: ROOMY_BYTES, network: { ...NO_FAULTS, lostAfter: 0.15 } }
 }
 
+/** Every fifth answer is lost, and so the answers of claims that were sent again are late. */
+function withLostClaims(plan: Plan): Plan {
+  return { ...plan, network: { ...plan.network, lostAfter: 0.2, slow: 0.05, slowMs: 300 } }
+}
+
 /** Bugs planted in the steps. Each must be found within this many seeds. */
 const PLANTED: readonly Planted[] = [
   {
@@ -167,6 +172,7 @@ const PLANTED_IN_RATES: readonly Planted[] = [
     script: 'claim',
     right: 'if begun_at then begin_at = tonumber(begun_at) end',
     wrong: '',
+    sharpen: withLostClaims,
   },
   {
     bug: 'the next begin counts from the claim and not from its lead on',

@@ -27,7 +27,7 @@ export const CORE_PART = 0.6
 /** This part of an executor's concurrency is to be open. The rest is for targets that become slower. */
 export const CALLS_PART = 0.5
 /** So much of a rate limit is used while there is work. */
-const RATE_PART = 0.98
+const RATE_PART = 0.97
 /** The default of `PUNCTUAL_EXECUTOR_CONCURRENCY`. */
 export const CONCURRENCY = 1000
 /** One pod may be lost or replaced at any time. */

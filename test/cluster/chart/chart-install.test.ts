@@ -158,7 +158,7 @@ describe('a release, on a cluster that has seen nothing of it', () => {
     expect(JSON.stringify((await api.send('GET', EXECUTOR)).spec)).not.toContain('PUNCTUAL_TEST_CLOCK')
     const place = { ...where(), namespace: 'for-tests' }
     await api.send('POST', '/api/v1/namespaces', { metadata: { name: place.namespace } })
-    const beside = ['crds.enabled=false', 'admissionPolicy=false', 'fullnameOverride=for-tests']
+    const beside = ['crds.enabled=false', 'admissionPolicy.enabled=false', 'fullnameOverride=for-tests']
     await applyChart('install', { ...place, set: [...beside, ...testClock] })
     await applyChart('upgrade', { ...place, set: [...beside, ...testClock, 'logLevel=debug'] })
     await expect(applyChart('upgrade', { ...place, set: beside })).rejects.toThrow(/began with true/)

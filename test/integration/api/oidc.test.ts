@@ -93,7 +93,7 @@ test('who has no role, or comes with a login of another browser, is not let in',
   provider.claims = { groups: ['lookers'] }
   const stolen = await logIn('', false)
   expect(stolen).toMatchObject({ status: 401, cookies: {} })
-  expect(stolen.body).toContain('it did not begin in this browser')
+  expect(stolen.body).toContain('it began in another browser')
   const reasons = here.api.program.log.filter((line) => JSON.stringify(line).includes('Login refused'))
   expect(reasons.length).toBeGreaterThanOrEqual(2)
   expect(JSON.stringify(here.api.program.log)).not.toContain(provider.clientSecret)

@@ -22,9 +22,9 @@ const PING_MS_MAX = 20_000
 const INSTALL_MS_MAX = 300_000
 /** A verb and its `--wait`, on a busy machine. */
 const VERB_MS_MAX = 90_000
-/** Of the packed file, and of all that is installed with it. It takes about 1.5 MB and 23 MB. */
+/** Of the packed file, and of all that is installed with it. It takes about 1.5 MB and 39 MB, of which OpenTelemetry has 16. */
 const PACKED_BYTES_MAX = 1_700_000
-const INSTALLED_BYTES_MAX = 30_000_000
+const INSTALLED_BYTES_MAX = 45_000_000
 
 interface Ran {
   readonly out: string

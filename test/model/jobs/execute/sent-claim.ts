@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { CLAIM } from '../../../../src/redis/jobs/execute/claim/ready-claims.ts'
+import { CLAIM_SUSPECTS } from '../../../../src/redis/jobs/execute/claim/suspect-claims.ts'
 import type { SentStep } from '../../../support/lua/wrapped-scripts.ts'
 
 /** What a `claim` step said that it may take, and whom it asked: jobs/execute/claim/claim.lua names the arguments. */
@@ -12,9 +14,7 @@ interface SentClaim {
   readonly asked: readonly string[]
 }
 
-const FIXED_KEYS = 10
 const KEYS_A_QUEUE = 5
-const FIXED_ARGUMENTS = 11
 
 export function readSentClaim(step: SentStep): SentClaim {
   return step.name === 'claim' ? readClaim(step) : readSuspectClaim(step)
@@ -22,33 +22,44 @@ export function readSentClaim(step: SentStep): SentClaim {
 
 /** Rooms are looked at before it is sent. */
 function readSuspectClaim({ args }: SentStep): SentClaim {
-  const queues = Number(args[11])
+  const names = CLAIM_SUSPECTS.shape.args
+  const asked = names.length + 1
   return {
-    requestId: String(args[2]),
-    slots: Number(args[3]),
-    bytes: Number(args[4]),
+    ...grantIn(names, args),
     roomOfTeam: () => Infinity,
     roomOfQueue: () => Infinity,
-    asked: args.slice(12, 12 + queues).map(String),
+    asked: args.slice(asked, asked + Number(args[names.length])).map(String),
   }
 }
 
 function readClaim({ keys, args }: SentStep): SentClaim {
-  const asked = keys.slice(FIXED_KEYS).filter((_, at) => at % KEYS_A_QUEUE === 0)
-  let at = FIXED_ARGUMENTS
+  const { keys: keyNames, args: names } = CLAIM.shape
+  const asked = keys.slice(keyNames.length).filter((_, at) => at % KEYS_A_QUEUE === 0)
+  const otherTeams = Number(named(names, args, 'otherTeamsHeadroom'))
+  const otherQueues = Number(named(names, args, 'otherQueuesHeadroom'))
+  let at = names.length
   const next = () => args[at++]
-  const [otherTeams, otherQueues] = [Number(next()), Number(next())]
   const rooms = () =>
     new Map(Array.from({ length: Number(next()) }, (): [string, number] => [String(next()), Number(next())]))
   const [teamHeadroom, queueHeadroom] = [rooms(), rooms()]
   return {
-    requestId: String(args[2]),
-    slots: Number(args[3]),
-    bytes: Number(args[4]),
+    ...grantIn(names, args),
     roomOfTeam: (team) => teamHeadroom.get(team) ?? otherTeams,
     roomOfQueue: (id) => queueHeadroom.get(id) ?? otherQueues,
     asked: asked.map((key) => key.slice(key.lastIndexOf(':') + 1)),
   }
+}
+
+function grantIn(names: readonly string[], args: SentStep['args']) {
+  return {
+    requestId: String(named(names, args, 'requestId')),
+    slots: Number(named(names, args, 'jobsMax')),
+    bytes: Number(named(names, args, 'bytesMax')),
+  }
+}
+
+function named(names: readonly string[], args: SentStep['args'], name: string) {
+  return args[names.indexOf(name)] ?? assert.fail(`the step has no argument ${name}`)
 }
 
 export function judgeRooms(

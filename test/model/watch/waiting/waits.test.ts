@@ -57,13 +57,13 @@ describe('why a job waits', () => {
     await apply({ rateLimit: { limit: 2, periodSeconds: 1 } })
     const ids = await pushAll(intake, 10)
     const source = await openExecutor(world, 'e1')
-    // The next one may begin an interval of 507.5 ms after that job, but for the 15 ms that may be made up; three are before the fifth.
+    // The next one may begin an interval of 512.5 ms after that job, but for the 15 ms that may be made up; three are before the fifth.
     expect(await claimed(source, 64)).toHaveLength(1)
     const fifth = await explain(ids[4] ?? 0)
     expect(fifth).toMatchObject({
       reason: 'rate_limited',
-      facts: { throttle: { reason: 'rate_limited', untilMs: nowMs() + 493 }, before: { jobs: 3 } },
-      estimatedStartMs: Math.round(nowMs() + 493 + 3 * 507.5),
+      facts: { throttle: { reason: 'rate_limited', untilMs: nowMs() + 498 }, before: { jobs: 3 } },
+      estimatedStartMs: Math.round(nowMs() + 498 + 3 * 512.5),
     })
     world.clock.advance(500)
     await createShardMaintenance(world.engine, 0).promote()
@@ -71,7 +71,7 @@ describe('why a job waits', () => {
     expect(await explain(ids[9] ?? 0)).toMatchObject({
       reason: 'rate_limited',
       facts: { throttle: null },
-      estimatedStartMs: Math.round(nowMs() + 8 * 507.5),
+      estimatedStartMs: Math.round(nowMs() + 8 * 512.5),
     })
     expect(await explain(ids[1] ?? 0)).toMatchObject({ reason: 'behind', estimatedStartMs: nowMs() })
     await apply({ respectRetryAfter: true })
