@@ -164,6 +164,16 @@ describe('a plain tick', () => {
     expect(await newest()).toEqual({ first: BEFORE, second: BEFORE, third: BEFORE })
   })
 
+  test('raises the counter to a block that Redis no longer knows as reserved', async () => {
+    await apply('first')
+    const prepared = await prepare(NOON_MS)
+    await redis.client.del(keys().jobBlock)
+    world.clock.advance(10_000)
+    expect(await send(prepared)).toEqual({ started: 1, outdated: 0 })
+    expect(await redis.client.get(keys().jobBlock)).toBe('0')
+    await assertClean(world)
+  })
+
   test("counts as missed when its team's share of the free memory is used up", async () => {
     const prepared = await openThree()
     const [, used = '0'] = /\nused_memory:(\d+)/.exec(await redis.client.info('memory')) ?? []

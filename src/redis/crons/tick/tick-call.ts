@@ -26,6 +26,7 @@ export const TICK = step('tick', import.meta.url, {
     'teamUsage',
     'teams',
     'teamNumbers',
+    'jobBlock',
   ],
   args: [
     'leaseMs',
@@ -47,7 +48,7 @@ export const TICK = step('tick', import.meta.url, {
   ],
   rows: {
     lists: { keys: ['cronRecords'] },
-    blocks: { keys: ['jobIndex'] },
+    blocks: { keys: ['jobIndex'], args: ['block'] },
     queues: {
       keys: ['pushedBucket'],
       queueKeys: ['meta', 'ready', 'records', 'payloads', 'inFlight'],
@@ -125,7 +126,7 @@ export function tickCall(
     namedTimeout: DEFAULT_QUEUE_SETTINGS.timeoutSeconds,
     namedJson: NAMED.json,
     lists: others.map(listOf),
-    blocks: words.blocks.keys.map((block) => ({ jobIndex: keys.jobIndex(block) })),
+    blocks: words.blocks.keys.map((block) => ({ block, jobIndex: keys.jobIndex(block) })),
     queues: [...words.named.values()].map((queue) => ({
       ...queue,
       pushedBucket: keys.pushedBucket(queue.localId),

@@ -31,6 +31,7 @@
 --#include base/lib/pushed
 --#include base/lib/team
 --#include base/lib/cron
+--#include base/lib/job_index
 --#include base/lib/usage
 --#include base/lib/quota
 --#include base/lib/memory

@@ -54,7 +54,7 @@ local function write_runs()
   end
   if #entering > 0 then answer[2] = answer[2] + call('ZADD', KEYS.ring, 'NX', unpack(entering)) end
   for block, fields in pairs(index_fields) do
-    if #fields > 0 then call('HSET', blocks[block].jobIndex, INDEX.owner, nonce, unpack(fields)) end
+    if #fields > 0 then index_jobs(blocks[block], found_fields[block][1], nonce, fields) end
   end
   local records_max = tonumber(ARGV.recordsMax)
   for n, i in ipairs(ticking) do

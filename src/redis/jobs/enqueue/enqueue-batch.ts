@@ -34,6 +34,7 @@ export const ENQUEUE = step('enqueue', import.meta.url, {
     'pushedBuckets',
     'teamUsage',
     'intakeMark',
+    'jobBlock',
   ],
   args: [
     'leaseMs',

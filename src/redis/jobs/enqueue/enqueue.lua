@@ -21,6 +21,7 @@
 --#include base/lib/team
 --#include base/lib/quota
 --#include base/lib/record
+--#include base/lib/job_index
 --#include ledger/audit-log/audit_log
 --#include jobs/losses/intake_mark
 
@@ -284,7 +285,7 @@ for _, queue in ipairs(queues) do
 end
 -- From here on a resend finds the jobs done.
 for block, fields in pairs(index_fields) do
-  call('HSET', blocks[tonumber(block)].jobIndex, INDEX.owner, ARGV.nonce, unpack(fields))
+  index_jobs(blocks[tonumber(block)], found_fields[block][1], ARGV.nonce, fields)
 end
 if #idem_fields > 0 then
   call('HSET', today, unpack(idem_fields))

@@ -1,11 +1,11 @@
 -- Shared by the steps that make a new job of a chain that has ended. Declares `Remake`. Wants `call`, `pad13`, `Record`,
--- `Usage`, `Quota`, `wake` and the keys of the shard that it names.
+-- `Usage`, `Quota`, `wake`, `index_jobs` and the keys of the shard that it names.
 --
 -- A queue is a table of its keys with its `localId`, and `quota`, its team as `Quota.add_team` answers it. A job is a table
--- of `root`, the chain's; `id`, `seq` and the place in the index of the new job, `jobIndex` and `field`; `nonce`, which
--- marks the id blocks of the caller; `timeout` in seconds, '' = the queue's; `request`, the request part of the new record,
--- and `large`, its tail for `payloads` or ''; `summary`, that of the ended chain with a note of the new job. The new job
--- is due at once. The caller calls `use_ring`, `Quota.bound` and `Remake.made_before` before, and writes `Usage`, `Quota`
+-- of `root`, the chain's; `id`, `seq` and the place in the index of the new job, `jobIndex`, `block` and `field`;
+-- `nonce`, which marks the id blocks of the caller; `timeout` in seconds, '' = the queue's; `request`, the request part
+-- of the new record, and `large`, its tail for `payloads` or ''; `summary`, that of the ended chain with a note of the
+-- new job. The new job is due at once. The caller calls `use_ring`, `Quota.bound` and `Remake.made_before` before, and writes `Usage`, `Quota`
 -- and the audit log after.
 
 local Remake = {}
@@ -15,6 +15,7 @@ local Remake = {}
 function Remake.made_before(queue, job, now)
   local found = call('HMGET', job.jobIndex, INDEX.owner, job.field)
   if (found[1] or job.nonce) ~= job.nonce then return 'foreign_block' end
+  job.owner = found[1]
   if not found[2] then return nil end
   local made = call('HGET', queue.records, job.id)
   return 'made_before', made and Record.due(made) or pad13(now)
@@ -43,6 +44,6 @@ function Remake.store(queue, job, record)
     woken = wake(queue.localId, live[6], live, queue.ready, queue.inFlight)
   end
   -- From here on a resend finds the new job made.
-  call('HSET', job.jobIndex, INDEX.owner, job.nonce, job.field, queue.localId)
+  index_jobs(job, job.owner, job.nonce, { job.field, queue.localId })
   return woken
 end

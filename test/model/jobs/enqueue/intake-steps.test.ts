@@ -133,6 +133,16 @@ describe('enqueue, minutes and time', () => {
     assert.equal(later, 8, 'a counter that lost writes goes on behind known blocks')
   })
 
+  test('raises the counter to a block that Redis no longer knows as reserved', async () => {
+    await pushOne(intake)
+    await redis.client.del(shard().jobBlock)
+    await pushAll(intake, ID_BLOCK)
+    assert.equal(await redis.client.get(shard().jobBlock), '1')
+    await assertClean(world)
+    await pushAll(world.newIntake(), 1)
+    assert.equal(await redis.client.exists(shard().jobIndex(2)), 1, 'another process goes on behind it')
+  })
+
   test('resolves a queue anew that was deleted and made again', async () => {
     await pushOne(intake)
     await createQueueStore(world.engine).remove('default', 'emails')

@@ -7,6 +7,7 @@ import type { JobIntake, JobStore } from '../../../../src/ports/jobs.ts'
 import type { RedisConnection } from '../../../../src/redis/base/client/connection.ts'
 import { shardKeys } from '../../../../src/redis/base/engine/engine.ts'
 import { createJobStore } from '../../../../src/redis/jobs/job-store.ts'
+import { INDEX } from '../../../../src/redis/base/layout/fields.ts'
 import { createShardMaintenance } from '../../../../src/redis/upkeep/maintenance/shard-maintenance.ts'
 import { QuotaKeeper } from '../../../../src/redis/ledger/quotas/quota-keeper.ts'
 import { systemClock } from '../../../../src/telemetry/system-clock.ts'
@@ -235,6 +236,19 @@ describe('retry', () => {
     const block = Math.floor(world.engine.jobIds.seqOf(made.jobId) / ID_BLOCK)
     assert.equal(block, next + 4, 'the blocks reserved with it are not used either')
     await redis.client.del(jobIndex(next))
+    await assertClean(world)
+  })
+
+  test('raises the counter to a block that Redis no longer knows as reserved', async () => {
+    const [first, second] = await failed(2)
+    const { jobBlock, jobIndex } = shardKeys(world.engine, 0)
+    const made = await store.retry('default', first as number, AN_ACTOR)
+    assert.ok(made.status === 'made')
+    const block = Math.floor(world.engine.jobIds.seqOf(made.jobId) / ID_BLOCK)
+    await redis.client.hdel(jobIndex(block), INDEX.owner)
+    await redis.client.del(jobBlock)
+    assert.equal((await store.retry('default', second as number, AN_ACTOR)).status, 'made')
+    assert.equal(await redis.client.get(jobBlock), String(block))
     await assertClean(world)
   })
 

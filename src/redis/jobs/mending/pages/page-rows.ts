@@ -55,10 +55,13 @@ export function rowsOfQueues(jobs: ReadonlyArray<Pick<PageJob, 'queue'>>): {
   return { queues, rowOf: ({ queue }) => rows.get(queue.localId) ?? 0 }
 }
 
-/** Answers where the index has a chain: the key of its block, and its field there. */
-export function indexed(keys: ShardKeys, seq: number): { readonly jobIndex: string; readonly field: string } {
+/** Answers where the index has a chain: the key of its block with the block's number, and its field there. */
+export function indexed(
+  keys: ShardKeys,
+  seq: number,
+): { readonly jobIndex: string; readonly block: number; readonly field: string } {
   const { block, field } = indexPlace(seq)
-  return { jobIndex: keys.jobIndex(block), field }
+  return { jobIndex: keys.jobIndex(block), block, field }
 }
 
 /** Makes the rows of a page that makes no new jobs. */

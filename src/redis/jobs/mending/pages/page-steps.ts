@@ -61,7 +61,7 @@ export const PURGE_PAGE = step('purge_page', import.meta.url, {
   },
 })
 export const REMAKE_PAGE = step('remake_page', import.meta.url, {
-  keys: ['clock', 'executors', 'ring', 'teams', 'retentionDue', 'settingsUses', 'teamUsage'],
+  keys: ['clock', 'executors', 'ring', 'teams', 'retentionDue', 'settingsUses', 'teamUsage', 'jobBlock'],
   args: ['leaseMs', 'action', 'retainMs', 'blockNonce', ...BOUND_ARGS],
   rows: {
     ...PAGE_OF,
@@ -79,6 +79,7 @@ export const REMAKE_PAGE = step('remake_page', import.meta.url, {
         'oldSeq',
         'id',
         'seq',
+        'block',
         'field',
         'timeout',
         'request',

@@ -13,6 +13,7 @@
 --#include base/lib/usage
 --#include base/lib/quota
 --#include base/lib/record
+--#include base/lib/job_index
 --#include jobs/mending/remake
 --#include jobs/mending/replay_letter
 --#include jobs/mending/retry_chain
