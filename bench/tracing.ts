@@ -1,8 +1,10 @@
 /**
- * What tracing costs: `node bench/tracing.ts [jobs a second] [seconds] [rounds]` runs an installation with tracing off, one
- * at 1 % and one at 100 % side by side, pushes the same jobs to each at the same pace, and tells the CPU of API and
- * executor for each job, and its ratio to that without tracing at the same time: what else the machine does falls on all
- * alike. `BEFORE=<folder of another checkout>` runs that version beside them.
+ * What tracing costs: `node bench/tracing.ts [jobs a second] [seconds] [rounds]` runs two installations with tracing off,
+ * one at 1 % and one at 100 % side by side, pushes the same jobs to each at the same pace, and tells the CPU of API and
+ * executor for each job, and its ratio to the mean of the two without tracing at the same time: what else the machine
+ * does falls on all alike. Two installations that do the same differ by up to 5 % for as long as they run, so each round starts new ones,
+ * each time in another order, and what the two without tracing differ by shows what the comparison is worth.
+ * `BEFORE=<folder of another checkout>` runs that version beside them.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,19 +14,26 @@ import type { Target } from './harness/nginx-target.ts'
 import type { Role } from './harness/roles.ts'
 import { type Stand, withStand } from './harness/stand.ts'
 import { pushSame } from './load/push-same.ts'
-import { spreadOf } from './report/statistics.ts'
+import { meanOf, spreadOf } from './report/statistics.ts'
 
 const BEFORE = process.env['BEFORE'] ?? ''
 const CONNECTIONS = 16
-const WARM_SECONDS = 10
+const WARM_SECONDS = 8
 /** A backlog would be worked off in larger batches, which cost less for each job. */
 const DONE_WITHIN_MS = 30_000
 const US = 1_000_000
 
-type Mode = 'before' | 'off' | '1 %' | '100 %'
+type Mode = 'before' | 'off' | 'off again' | '1 %' | '100 %'
 
-const MODES: readonly Mode[] = [...(BEFORE === '' ? [] : (['before'] as const)), 'off', '1 %', '100 %']
-const RATIOS: Readonly<Record<Mode, string | null>> = { before: null, off: null, '1 %': '0.01', '100 %': '1' }
+const MODES: readonly Mode[] = [
+  ...(BEFORE === '' ? [] : (['before'] as const)),
+  'off',
+  'off again',
+  '1 %',
+  '100 %',
+]
+/** Of each mode that has an endpoint: the share of traces that is recorded. */
+const RATIOS: Partial<Record<Mode, string>> = { '1 %': '0.01', '100 %': '1' }
 
 interface Place {
   readonly mode: Mode
@@ -33,24 +42,25 @@ interface Place {
   readonly api: Role
 }
 
-const [perSecond = '500', seconds = '15', rounds = '7'] = process.argv.slice(2)
+/** Microseconds of CPU a job. */
+type Costs = ReadonlyMap<Mode, number>
+
+const [perSecond = '250', seconds = '15', rounds = '16'] = process.argv.slice(2)
 await runMain(async () => {
   const sink = await startSink()
-  const costs: Record<Mode, number[]> = { before: [], off: [], '1 %': [], '100 %': [] }
-  await withPlaces(MODES, sink.url, async (places) => {
-    await Promise.all(places.map((place) => load(place, WARM_SECONDS)))
-    for (let round = 1; round <= Number(rounds); round += 1) {
-      const each = await Promise.all(places.map((place) => load(place, Number(seconds))))
-      places.forEach(({ mode }, at) => costs[mode].push(each[at] ?? NaN))
-      console.error(
-        `round ${round}: ${MODES.map((mode) => `${mode} ${costs[mode].at(-1)?.toFixed(1)}`).join(', ')} µs`,
-      )
-    }
-  })
+  const all: Costs[] = []
+  for (let round = 0; round < Number(rounds); round += 1) {
+    const turn = round % MODES.length
+    const costs = await measure([...MODES.slice(turn), ...MODES.slice(0, turn)], sink.url)
+    console.error(
+      `round ${round + 1}: ${MODES.map((mode) => `${mode} ${costOf(costs, mode).toFixed(1)}`).join(', ')} µs`,
+    )
+    all.push(costs)
+  }
   console.log(`posts taken by the tracing system: ${sink.posts()}`)
-  console.log('| tracing | µs of CPU a job | ratio to off at the same time |')
-  console.log('| --- | --- | --- |')
-  for (const mode of MODES) console.log(rowOf(mode, costs))
+  console.log('| tracing | µs of CPU a job | ratio to off at the same time | within |')
+  console.log('| --- | --- | --- | --- |')
+  for (const mode of MODES) console.log(rowOf(mode, all))
 })
 
 /** A tracing system that takes everything and keeps nothing. */
@@ -65,6 +75,18 @@ async function startSink() {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, posts: () => posts }
+}
+
+/** Runs a new installation for each mode, all at the same time. */
+async function measure(modes: readonly Mode[], endpoint: string): Promise<Costs> {
+  const costs = new Map<Mode, number>()
+  await withPlaces(modes, endpoint, async (places) => {
+    await Promise.all(places.map((place) => load(place, WARM_SECONDS)))
+    await Promise.all(
+      places.map(async (place) => void costs.set(place.mode, await load(place, Number(seconds)))),
+    )
+  })
+  return costs
 }
 
 /** Starts an installation for each mode, one inside the other, so that all end whatever happens. */
@@ -88,7 +110,7 @@ async function startPlace(stand: Stand, mode: Mode, endpoint: string): Promise<P
     OTEL_TRACES_SAMPLER_ARG: ratio ?? '0',
   }
   const more = {
-    env: ratio === null ? {} : traced,
+    env: ratio === undefined ? {} : traced,
     ...(mode === 'before' && { main: join(BEFORE, 'src/main.ts') }),
   }
   const target = await stand.startTarget()
@@ -101,7 +123,11 @@ async function startPlace(stand: Stand, mode: Mode, endpoint: string): Promise<P
 async function load({ target, executor, api }: Place, long: number): Promise<number> {
   const cpu = (): number => executor.program.cpuSeconds() + api.program.cpuSeconds()
   const [before, called] = [cpu(), await target.count()]
-  const body = JSON.stringify({ queue: 'bench', url: target.url, payload: { order: 7 } })
+  const body = JSON.stringify({
+    queue: 'bench',
+    url: target.url,
+    payload: { order: 7 },
+  })
   const { accepted } = await pushSame(api, {
     perSecond: Number(perSecond),
     connections: CONNECTIONS,
@@ -112,10 +138,16 @@ async function load({ target, executor, api }: Place, long: number): Promise<num
   return ((cpu() - before) / accepted.count) * US
 }
 
-function rowOf(mode: Mode, costs: Readonly<Record<Mode, readonly number[]>>): string {
-  const cost = spreadOf([...costs[mode]])
-  const ratio = spreadOf(costs[mode].map((each, round) => each / (costs.off[round] ?? NaN)))
-  const text = ({ median, min, max }: ReturnType<typeof spreadOf>, digits: number) =>
-    `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`
-  return `| ${mode} | ${text(cost, 1)} | ${text(ratio, 3)} |`
+function rowOf(mode: Mode, all: readonly Costs[]): string {
+  const cost = spreadOf(all.map((costs) => costOf(costs, mode)))
+  const ratio = meanOf(
+    all.map((costs) => (costOf(costs, mode) * 2) / (costOf(costs, 'off') + costOf(costs, 'off again'))),
+  )
+  const { median, min, max } = cost
+  const within = `${(ratio.mean - ratio.error * 2).toFixed(3)}–${(ratio.mean + ratio.error * 2).toFixed(3)}`
+  return `| ${mode} | ${median.toFixed(0)} (${min.toFixed(0)}–${max.toFixed(0)}) | ${ratio.mean.toFixed(3)} | ${within} |`
+}
+
+function costOf(costs: Costs, mode: Mode): number {
+  return costs.get(mode) ?? NaN
 }

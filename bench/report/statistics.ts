@@ -14,6 +14,18 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: (low + high) / 2, min: sorted[0] as number, max: sorted[sorted.length - 1] as number }
 }
 
+/**
+ * The mean, and its standard error: the true mean lies within two of them 19 times of 20.
+ *
+ * @param values at least two, all finite
+ */
+export function meanOf(values: readonly number[]): { readonly mean: number; readonly error: number } {
+  const sorted = sortedCopy(values)
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length
+  const squares = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+  return { mean, error: Math.sqrt(squares / (sorted.length - 1) / sorted.length) }
+}
+
 /** The smallest value that at least `share` (0–1) of all values do not exceed. @param values at least one, all finite */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = sortedCopy(values)

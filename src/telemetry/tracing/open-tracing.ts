@@ -4,19 +4,13 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-  type Sampler,
-} from '@opentelemetry/sdk-trace'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Registry } from 'prom-client'
 import { reasonOf, StartupError } from '../../domain/errors.ts'
 import { LogGate } from '../../domain/log-gate.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import type { Tracing } from '../../ports/tracing/tracing.ts'
+import { openSampling, type SamplingOptions } from './sampling.ts'
 import { SpanExport } from './span-export.ts'
 import { createSpans } from './spans.ts'
 import { createTracingMetrics } from './tracing-metrics.ts'
@@ -25,7 +19,7 @@ export interface TracingOptions extends Runtime {
   readonly endpoint: string
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
-  readonly sampler: { readonly ratio: number; readonly isParentBased: boolean }
+  readonly sampler: SamplingOptions
   readonly serviceName: string
   readonly version: string
   readonly resourceAttributes: Readonly<Record<string, string>>
@@ -58,8 +52,9 @@ export function openTracing(options: TracingOptions): OpenTracing {
     exporter: openExporter(options, agent),
     metrics: createTracingMetrics(options.registry),
   })
+  const { mayRecord, sampler } = openSampling(options.sampler)
   const provider = new TracerProvider({
-    sampler: samplerOf(options.sampler),
+    sampler,
     resource: resourceFromAttributes({
       'service.name': options.serviceName,
       'service.version': options.version,
@@ -71,6 +66,7 @@ export function openTracing(options: TracingOptions): OpenTracing {
   const gate = new LogGate()
   const tracing = createSpans({
     tracer: provider.getTracer('punctual', options.version),
+    mayRecord,
     nowMs: () => clock.wallMs(),
     onDefect: (error) => {
       const times = gate.pass('span', clock.monotonicMs())
@@ -112,16 +108,6 @@ function read(path: string): Buffer {
       { cause: error },
     )
   }
-}
-
-function samplerOf({ ratio, isParentBased }: TracingOptions['sampler']): Sampler {
-  const root =
-    ratio === 1
-      ? new AlwaysOnSampler()
-      : ratio === 0
-        ? new AlwaysOffSampler()
-        : new TraceIdRatioBasedSampler(ratio)
-  return isParentBased ? new ParentBasedSampler({ root }) : root
 }
 
 async function stop(

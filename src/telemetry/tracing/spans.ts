@@ -18,12 +18,13 @@ import type {
   TracedTick,
   Tracing,
 } from '../../ports/tracing/tracing.ts'
+import type { Sampling } from './sampling.ts'
 import { below, contextOf, spanContextOf } from './span-contexts.ts'
 import { httpFacts, jobFacts, messaging, named } from './span-facts.ts'
 
 const SERVER_ERROR = 500
 
-export interface SpansOptions {
+export interface SpansOptions extends Pick<Sampling, 'mayRecord'> {
   readonly tracer: Tracer
   /** Unix ms of this machine: the times of spans are compared with those of others. */
   nowMs(): number
@@ -35,8 +36,8 @@ export interface SpansOptions {
  * Makes the spans of a job's life, under the names of OpenTelemetry's semantic conventions for HTTP and messaging. They
  * hold no header, no body and no query. Nothing here throws: a defect costs a span.
  */
-export function createSpans({ tracer, nowMs, onDefect }: SpansOptions): Tracing {
-  const confined = <T>(run: () => T): T | null => {
+export function createSpans({ tracer, mayRecord, nowMs, onDefect }: SpansOptions): Tracing {
+  const confined = <T>(run: () => T | null): T | null => {
     try {
       return run()
     } catch (error) {
@@ -55,17 +56,22 @@ export function createSpans({ tracer, nowMs, onDefect }: SpansOptions): Tracing 
     return span.isRecording() ? sendSpan(span, confined) : null
   }
   return {
-    beginRequest: (request) => confined(() => beginRequest(tracer, request, { send, confined })),
+    beginRequest: (request) =>
+      confined(() => (mayRecord(request.given) ? beginRequest(tracer, request, { send, confined }) : null)),
     beginTick: ({ team, cronId, queue, dueInMs }: TracedTick) =>
       confined(() => {
+        if (!mayRecord(null)) return null
         const attributes = { 'punctual.team': team, 'punctual.cron.id': cronId }
         return send(queue, attributes, ROOT_CONTEXT, nowMs() + dueInMs)
       }),
-    beginCall: (call) => confined(() => beginCall(tracer, call, { nowMs: nowMs(), confined })),
+    beginCall: (call) =>
+      confined(() =>
+        mayRecord(call.context) ? beginCall(tracer, call, { nowMs: nowMs(), confined }) : null,
+      ),
   }
 }
 
-type Confined = <T>(run: () => T) => T | null
+type Confined = <T>(run: () => T | null) => T | null
 type Send = (queue: string | null, attributes: Attributes, parent: Context) => SendSpan | null
 
 function sendSpan(span: Span, confined: Confined): SendSpan {

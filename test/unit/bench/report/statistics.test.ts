@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { percentile, spreadOf, steadyRate } from '../../../../bench/report/statistics.ts'
+import { meanOf, percentile, spreadOf, steadyRate } from '../../../../bench/report/statistics.ts'
 
 describe('spread', () => {
   test('of an odd and an even number of runs, in any order', () => {
@@ -20,6 +20,11 @@ describe('spread', () => {
     expect(() => spreadOf([1, Number.NaN])).toThrow(RangeError)
     expect(() => percentile([Number.POSITIVE_INFINITY], 0.5)).toThrow(RangeError)
   })
+})
+
+test('a mean comes with its standard error', () => {
+  expect(meanOf([2, 4, 6])).toEqual({ mean: 4, error: Math.sqrt(4 / 3) })
+  expect(meanOf([5, 5])).toEqual({ mean: 5, error: 0 })
 })
 
 test('a percentile is one of the values, by nearest rank', () => {
