@@ -65,6 +65,8 @@ const TOLD_MAX = 5
 export const TOLD_WITHIN_MS = 10_000
 /** How much longer than another a call may be on its way to a target that shares a busy machine with all else. */
 const ON_THE_WAY_MS = 500
+/** A call may come this long after its claim where the machine is busy, so also after Redis has forgotten the claim. */
+const CLAIM_TO_CALL_MS = 5_000
 /** By how much the number told may differ from what is lost. */
 const TOLD_SLACK = 0.05
 
@@ -209,7 +211,8 @@ function isForgotten(record: PushRecord, { ends, forgotten }: Evidence): boolean
 function calledTwice(calls: readonly Arrival[], forgotten: Forgotten | null): string[] {
   // A claim that Redis has forgotten is made again under its token.
   const kept = calls.filter(
-    ({ arrivedAtMs: atMs }) => forgotten === null || atMs < forgotten.fromMs || atMs > forgotten.toMs,
+    ({ arrivedAtMs: atMs }) =>
+      forgotten === null || atMs < forgotten.fromMs || atMs > forgotten.toMs + CLAIM_TO_CALL_MS,
   )
   const byClaim = Map.groupBy(kept, ({ jobId, token }) => `job ${jobId} under ${token}`)
   return [...byClaim].filter(([, { length }]) => length > 1).map(([name]) => name)

@@ -179,6 +179,18 @@ describe('the checker', () => {
     expect(complaintsOf(taken, allowed)).toContain('lost: job 64')
   })
 
+  test('lets a forgotten claim be made again under its token, also when its call was late, but no other', () => {
+    const allowed = { ...NOTHING_ALLOWED, moreCalls: 1 }
+    const again = { arrivals: [first, first, second, callback(64)] }
+    const forgottenUntil = (toMs: number) => ({ fromMs: toMs - 100, toMs, takesAccepted: false })
+    expect(complaintsOf({ ...again, forgotten: forgottenUntil(1_010 - 5_000) }, allowed)).toEqual([])
+    for (const toMs of [1_009 - 5_000, 1_111]) {
+      expect(complaintsOf({ ...again, forgotten: forgottenUntil(toMs) }, allowed)).toEqual([
+        'called twice by one claim: job 64 under 0-1',
+      ])
+    }
+  })
+
   test('takes a push without an answer for a job or for none', () => {
     const unknown = record({ status: null, jobId: null, scheduledAtMs: null })
     expect(complaintsOf({ records: [unknown], ends: new Map() })).toEqual([])
