@@ -2,8 +2,8 @@
  * What tracing costs: `node bench/tracing.ts [jobs a second] [seconds] [rounds]` runs two installations with tracing off,
  * one at 1 % and one at 100 % side by side, pushes the same jobs to each at the same pace, and tells the CPU of API and
  * executor for each job, and its ratio to the mean of the two without tracing at the same time: what else the machine
- * does falls on all alike. Two installations that do the same differ by up to 5 % for as long as they run, so each round starts new ones,
- * each time in another order, and what the two without tracing differ by shows what the comparison is worth.
+ * does falls on all alike. Two installations that do the same differ by up to 5 % for as long as they run, so each round
+ * starts new ones, in another order. What the two without tracing differ by shows what the comparison is worth.
  * `BEFORE=<folder of another checkout>` runs that version beside them.
  */
 import { createServer } from 'node:http'
@@ -123,11 +123,7 @@ async function startPlace(stand: Stand, mode: Mode, endpoint: string): Promise<P
 async function load({ target, executor, api }: Place, long: number): Promise<number> {
   const cpu = (): number => executor.program.cpuSeconds() + api.program.cpuSeconds()
   const [before, called] = [cpu(), await target.count()]
-  const body = JSON.stringify({
-    queue: 'bench',
-    url: target.url,
-    payload: { order: 7 },
-  })
+  const body = JSON.stringify({ queue: 'bench', url: target.url, payload: { order: 7 } })
   const { accepted } = await pushSame(api, {
     perSecond: Number(perSecond),
     connections: CONNECTIONS,

@@ -25,11 +25,7 @@ export interface Sampling {
  * first, for each push that is not recorded. Others depend on the trace's id, so that every service decides alike.
  */
 export function openSampling({ ratio, isParentBased }: SamplingOptions): Sampling {
-  if (!isParentBased)
-    return {
-      mayRecord: () => true,
-      sampler: new TraceIdRatioBasedSampler(ratio),
-    }
+  if (!isParentBased) return { mayRecord: () => true, sampler: new TraceIdRatioBasedSampler(ratio) }
   return {
     mayRecord: (parent) => (parent === null ? Math.random() < ratio : isSampled(parent)),
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),

@@ -5,8 +5,8 @@
 -- of `root`, the chain's; `id`, `seq` and the place in the index of the new job, `jobIndex`, `block` and `field`;
 -- `nonce`, which marks the id blocks of the caller; `timeout` in seconds, '' = the queue's; `request`, the request part
 -- of the new record, and `large`, its tail for `payloads` or ''; `summary`, that of the ended chain with a note of the
--- new job. The new job is due at once. The caller calls `use_ring`, `Quota.bound` and `Remake.made_before` before, and writes `Usage`, `Quota`
--- and the audit log after.
+-- new job. The new job is due at once. The caller calls `use_ring`, `Quota.bound` and `Remake.made_before` before, and
+-- writes `Usage`, `Quota` and the audit log after.
 
 local Remake = {}
 
